@@ -1,0 +1,48 @@
+# `make demo` and `make test` do everything on a fresh machine that has python3 and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test check bench wheel clean
+
+demo: $(VENV)/installed
+	$(BIN)/sfumato demo
+
+# The whole suite and every check.
+test: check wheel
+	$(BIN)/pytest -n 2
+
+# The fast half: style, types, floors of the house, and the tests that need no statistics.
+check: $(VENV)/developing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# The built wheel, installed into a clean environment, must give the same first answer.
+wheel: $(VENV)/developing
+	rm -rf build
+	$(PIP) wheel --no-deps --wheel-dir build/wheel .
+	$(PYTHON) -m venv build/clean
+	build/clean/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt build/wheel/*.whl
+	cd build && clean/bin/sfumato demo >/dev/null && clean/bin/sfumato --version
+
+bench: $(VENV)/developing
+	$(PIP) install --constraint constraints.txt --editable ".[bench]"
+	mkdir -p bench/results
+	$(BIN)/python bench/start.py --json bench/results/start.json
+	$(BIN)/python bench/noise.py --json bench/results/noise.json
+	$(BIN)/python bench/accounting.py --json bench/results/accounting.json
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/developing: $(VENV)/installed
+	$(PIP) install --constraint constraints.txt --editable ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,43 @@
+"""Every refusal, drawn as a tree.
+
+    SfumatoError
+    ├── InvalidArgument          an argument that cannot be meant (also a ValueError)
+    │   ├── OutsideRange         a value outside what was declared
+    │   ├── WrongShape           a vector where a number was declared, or of another length
+    │   └── ScaleTooLarge        more noise than the lattice can carry
+    └── Refused                  a request that is understood and denied
+        └── BudgetExhausted      it would cost more than is left
+
+A message says what was expected, what came and what helps. Only `OutsideRange` and `WrongShape` may speak of a value
+that a caller handed to a mechanism directly; no other message ever depends on private data.
+"""
+
+from __future__ import annotations
+
+
+class SfumatoError(Exception):
+    """The root: `except SfumatoError` catches every refusal of this package."""
+
+
+class InvalidArgument(SfumatoError, ValueError):
+    """An argument that cannot be meant."""
+
+
+class OutsideRange(InvalidArgument):
+    """A value outside what was declared."""
+
+
+class WrongShape(InvalidArgument):
+    """A vector where a number was declared, or a vector of another length."""
+
+
+class ScaleTooLarge(InvalidArgument):
+    """More noise than the lattice can carry."""
+
+
+class Refused(SfumatoError):
+    """A request that is understood and denied."""
+
+
+class BudgetExhausted(Refused):
+    """A request that would cost more than is left."""
