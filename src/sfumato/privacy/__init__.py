@@ -1,0 +1,10 @@
+"""The vocabulary: whose privacy, against which neighbours, how sensitive a value is, what is lost, what is promised."""
+
+from sfumato.privacy.choices import CHOICES, Choice, affordable
+from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.loss import Loss
+from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.sensitivity import Norm, Sensitivity
+from sfumato.privacy.unit import Unit
+
+__all__ = ["CHOICES", "Choice", "Guarantee", "Loss", "Neighbours", "Norm", "Sensitivity", "Unit", "affordable"]

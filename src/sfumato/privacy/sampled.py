@@ -1,0 +1,84 @@
+"""Privacy from sampling: each unit takes part with probability `rate`, independently (Poisson sampling).
+
+Claim: if (P, Q) dominates a release on data with and without a unit, then ((1 - rate) Q + rate P, Q) dominates the
+release on a sample with and without it, and from (A, B) dominating the other direction, (A, (1 - rate) A + rate B)
+dominates that. Proof: docs/proofs/accounting.md, section 3. Paper: Zhu, Dong, Wang 2022, theorem 11. It holds for
+neighbours that differ by one unit more (add-remove), and only if the sample is kept secret.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from sfumato import checks
+from sfumato.privacy.pair import Atom, Floats, Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """The pair of a release on a sample; `with_first`: P is the data with the unit, otherwise the data without."""
+
+    pair: Pair
+    rate: Fraction
+    with_first: bool = True
+
+    def __post_init__(self) -> None:
+        checks.inside(rate=self.rate)
+
+    @property
+    def _inner(self) -> Pair:
+        return self.pair if self.with_first else self.pair.reversed()
+
+    def _loss(self, inner: float) -> float:
+        """The loss that an inner loss becomes: ln(1 - rate + rate e^l), or its mirror image."""
+        sign = 1.0 if self.with_first else -1.0
+        stay, take = math.log1p(-float(self.rate)), math.log(float(self.rate))
+        return sign * float(np.logaddexp(stay, take + sign * inner))
+
+    def _inner_losses(self, losses: Floats) -> Floats:
+        """The inner losses that become `losses`, infinite beyond what sampling allows."""
+        sign = 1.0 if self.with_first else -1.0
+        rate = float(self.rate)
+        with np.errstate(divide="ignore", over="ignore"):
+            odds = np.maximum(np.expm1(sign * losses) + rate, 0.0) / rate
+            inner: Floats = sign * np.log(odds)
+        return inner
+
+    def _mix(self, p: Floats, q: Floats) -> tuple[Floats, Floats]:
+        rate = float(self.rate)
+        if self.with_first:
+            return (1 - rate) * q + rate * p, q
+        return p, (1 - rate) * p + rate * q
+
+    @property
+    def atoms(self) -> tuple[Atom, ...]:
+        """The inner atoms, each at its new loss."""
+        found = []
+        for loss, p, q in self._inner.atoms:
+            mixed_p, mixed_q = self._mix(np.float64(p), np.float64(q))  # type: ignore[arg-type]
+            found.append(Atom(self._loss(loss), float(mixed_p), float(mixed_q)))
+        return tuple(found)
+
+    def window(self, tail: float) -> tuple[float, float]:
+        """The inner window; for the mixture also that of the inner Q, read off the other direction."""
+        low, high = self._inner.window(tail)
+        if self.with_first:
+            low = min(low, -self.pair.reversed().window(tail)[1])
+            high = max(high, 0.0)  # beyond 0, Q has no more mass than P
+        return self._loss(low), self._loss(high)
+
+    def below(self, losses: Floats) -> tuple[Floats, Floats]:
+        """The inner masses, mixed."""
+        return self._mix(*self._inner.below(self._inner_losses(losses)))
+
+    def above(self, losses: Floats) -> tuple[Floats, Floats]:
+        """The inner masses, mixed."""
+        return self._mix(*self._inner.above(self._inner_losses(losses)))
+
+    def reversed(self) -> Sampled:
+        """The other direction, which is another pair."""
+        return Sampled(self.pair, self.rate, not self.with_first)

@@ -1,0 +1,265 @@
+"""How far one unit can move a value, with its norm: the number that noise is scaled to.
+
+The global sensitivity of f is the largest |f(x) - f(y)| over all neighbours x, y that the declared bounds allow. It
+depends on declarations only, so it may set the noise. The local sensitivity at x looks at the neighbours of x alone.
+It depends on the data and **must not set the noise**: where it is 0 at x and positive at a neighbour (a maximum, a
+median), the exact answer appears at x and almost never at the neighbour, and every delta < 1 fails. So the functions
+`local_...` return a bare fraction, which no mechanism takes for a `Sensitivity`; they are for study and for tests.
+
+>>> total(20_000, 200_000).value, total(20_000, 200_000, Neighbours.REPLACE).value
+(Fraction(200000, 1), Fraction(180000, 1))
+
+What an empty table is worth is a convention: a sum or count 0, a maximum the lower bound, a mean or median the middle
+of the bounds. The median of an even number of values is the middle between the two middle ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from sfumato import checks, rounding
+from sfumato.checks import Number
+from sfumato.errors import InvalidArgument, OutsideRange, Refused
+from sfumato.privacy.neighbours import Neighbours
+
+ADD_REMOVE, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE
+
+
+class Norm(Enum):
+    """How the distance of two vectors is measured: L1 for Laplace noise, L2 for Gaussian noise."""
+
+    L1 = "L1"
+    L2 = "L2"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Sensitivity:
+    """How far one unit can move a value: positive and finite, exact or rounded up.
+
+    >>> Sensitivity(0)
+    Traceback (most recent call last):
+        ...
+    sfumato.errors.InvalidArgument: sensitivity must be positive; got 0; say how far one unit can move the value, ...
+    """
+
+    value: Fraction
+    norm: Norm
+
+    def __init__(self, value: Number, norm: Norm = Norm.L1) -> None:
+        object.__setattr__(self, "value", checks.positive(sensitivity=value))
+        object.__setattr__(self, "norm", norm)
+
+    def times(self, factor: Number) -> Sensitivity:
+        """The sensitivity of a linear map: a * f moves |a| times as far as f.
+
+        >>> count().times(-5).value
+        Fraction(5, 1)
+        """
+        return Sensitivity(abs(checks.number(factor=factor)) * self.value, self.norm)
+
+
+def together(parts: Iterable[Sensitivity], norm: Norm = Norm.L1) -> Sensitivity:
+    """Several values released as one vector, where a unit may move each: their sum in L1, the root of squares in L2.
+
+    >>> together([count(), total(0, 5)]).value
+    Fraction(6, 1)
+    """
+    listed = tuple(parts)
+    if norm is Norm.L2:  # the L2 norm is never above the L1 norm, so parts in either norm will do
+        return Sensitivity(rounding.sqrt_up(sum((part.value**2 for part in listed), Fraction(0))), norm)
+    if any(part.norm is not Norm.L1 for part in listed):
+        raise InvalidArgument("parts must be in L1 to be joined in L1; some are in L2; give their L1 sensitivities")
+    return Sensitivity(sum((part.value for part in listed), Fraction(0)), norm)
+
+
+def linear(factor: Number = 1, moves: Number = 1) -> Sensitivity:
+    """The linear map a * x, where one unit moves x by at most `moves`.
+
+    If x is a count it moves by 1, if it is a value on [-M, M] that is replaced by 2M.
+
+    >>> [linear(a).value for a in (1, 2, 5)] == [1, 2, 5]
+    True
+    """
+    return Sensitivity(checks.positive(moves=moves)).times(factor)
+
+
+def square(bound: Number, moves: Number = 1) -> Sensitivity:
+    """The square of x on [-M, M], where one unit moves x by at most `moves`; without the bound M there is none.
+
+    >>> square(10).value, square(10, moves=20).value
+    (Fraction(19, 1), Fraction(100, 1))
+    """
+    M = checks.positive(bound=bound)
+    step = min(checks.positive(moves=moves), M)  # |x² - y²| = d (2M - d) from M to M - d grows until d = M
+    return Sensitivity(step * (2 * M - step))
+
+
+def count() -> Sensitivity:
+    """The number of units for which something holds: 1 under both relations."""
+    return Sensitivity(1)
+
+
+def counts(how_many: int, norm: Norm = Norm.L1) -> Sensitivity:
+    """Several counts, where a unit may be in each: their number in L1, its root in L2.
+
+    >>> counts(12).value, counts(4, Norm.L2).value
+    (Fraction(12, 1), Fraction(2, 1))
+    """
+    return together([count()] * checks.whole(1, how_many=how_many), norm)
+
+
+def disjoint_counts(norm: Norm = Norm.L1, neighbours: Neighbours = ADD_REMOVE) -> Sensitivity:
+    """Counts where a unit is in at most one, as in a histogram: 1; under replace it moves, 2 in L1 and √2 in L2.
+
+    >>> disjoint_counts().value, disjoint_counts(neighbours=REPLACE).value
+    (Fraction(1, 1), Fraction(2, 1))
+    """
+    return counts(1 if neighbours is ADD_REMOVE else 2, norm)
+
+
+def total(lower: Number, upper: Number, neighbours: Neighbours = ADD_REMOVE) -> Sensitivity:
+    """The sum of one value per unit on [lower, upper]: the larger of |lower| and |upper|; under replace the width."""
+    low, high = _bounds(lower, upper)
+    return Sensitivity(max(abs(low), abs(high)) if neighbours is ADD_REMOVE else high - low)
+
+
+def mean(lower: Number, upper: Number, size: int, neighbours: Neighbours = ADD_REMOVE) -> Sensitivity:
+    """The mean of `size` values on [lower, upper] under replace, the size being public: the width over the size.
+
+    >>> mean(-4, 4, size=100, neighbours=REPLACE).value
+    Fraction(2, 25)
+    """
+    low, high = _bounds(lower, upper)
+    if neighbours is ADD_REMOVE:
+        raise Refused(
+            "a mean has no useful sensitivity under add-remove, where the number of units is private; "
+            "release a sum and a count and divide them, or declare Neighbours.REPLACE and a public size"
+        )
+    return Sensitivity((high - low) / checks.whole(1, size=size))
+
+
+def maximum(lower: Number, upper: Number) -> Sensitivity:
+    """The maximum of values on [lower, upper]: the width under both relations, for one unit can be alone at the top."""
+    low, high = _bounds(lower, upper)
+    return Sensitivity(high - low)
+
+
+def median(lower: Number, upper: Number, neighbours: Neighbours = ADD_REMOVE) -> Sensitivity:
+    """The median of values on [lower, upper]: the width under replace, half of it under add-remove.
+
+    >>> median(-4, 4, REPLACE).value, median(-4, 4).value
+    (Fraction(8, 1), Fraction(4, 1))
+    """
+    low, high = _bounds(lower, upper)
+    return Sensitivity(high - low if neighbours is REPLACE else (high - low) / 2)
+
+
+def local_square(x: Number, bound: Number, moves: Number = 1) -> Fraction:
+    """The local sensitivity of x² at x, on [-M, M], where one unit moves x by at most `moves`.
+
+    >>> local_square(3, bound=10), local_square(0, bound=10)
+    (Fraction(7, 1), Fraction(1, 1))
+    """
+    M, step = checks.positive(bound=bound), checks.positive(moves=moves)
+    (here,) = _data([x], -M, M)
+    ends = [max(-M, here - step), min(M, here + step)]
+    middle = [Fraction(0)] if ends[0] <= 0 <= ends[1] else []
+    return max(abs(here**2 - y**2) for y in ends + middle)
+
+
+def local_count(holds: Sequence[bool], neighbours: Neighbours = ADD_REMOVE) -> Fraction:
+    """The local sensitivity of the number of units for which something holds: 1, unless there is none to replace."""
+    return local_total([int(bool(each)) for each in holds], 0, 1, neighbours)
+
+
+def local_total(
+    values: Sequence[Number], lower: Number, upper: Number, neighbours: Neighbours = ADD_REMOVE
+) -> Fraction:
+    """The local sensitivity of a sum of values on [lower, upper].
+
+    >>> local_total([30, 40], 0, 100), local_total([30, 40], 0, 100, REPLACE)
+    (Fraction(100, 1), Fraction(70, 1))
+    """
+    low, high = _bounds(lower, upper)
+    data = _data(values, low, high)
+    if neighbours is ADD_REMOVE:  # an addition can always be as large as any removal
+        return max(abs(low), abs(high))
+    return max(high - data[0], data[-1] - low) if data else Fraction(0)
+
+
+def local_mean(values: Sequence[Number], lower: Number, upper: Number, neighbours: Neighbours = ADD_REMOVE) -> Fraction:
+    """The local sensitivity of the mean of values on [lower, upper].
+
+    >>> local_mean([0, 0, 4, 4], 0, 4), local_mean([0, 0, 4, 4], 0, 4, REPLACE)
+    (Fraction(2, 3), Fraction(1, 1))
+    """
+    low, high = _bounds(lower, upper)
+    data, size = _data(values, low, high), len(values)
+    if neighbours is REPLACE:
+        return local_total(values, lower, upper, REPLACE) / size if size else Fraction(0)
+    here = sum(data, Fraction(0)) / size if size else (low + high) / 2
+    added = max(high - here, here - low) / (size + 1)
+    match size:
+        case 0:
+            return added
+        case 1:
+            return max(added, abs(here - (low + high) / 2))
+        case _:
+            return max(added, (data[-1] - here) / (size - 1), (here - data[0]) / (size - 1))
+
+
+def local_maximum(
+    values: Sequence[Number], lower: Number, upper: Number, neighbours: Neighbours = ADD_REMOVE
+) -> Fraction:
+    """The local sensitivity of the maximum: up to the bound, or down to the second; 0 if two are at the bound.
+
+    >>> local_maximum([1, 7], 0, 10), local_maximum([10, 10], 0, 10)
+    (Fraction(6, 1), Fraction(0, 1))
+    """
+    low, high = _bounds(lower, upper)
+    data = _data(values, low, high)
+    if neighbours is REPLACE and not data:
+        return Fraction(0)
+    second, first = [low, low, *data][-2:]
+    return max(high - first, first - second)
+
+
+def local_median(
+    values: Sequence[Number], lower: Number, upper: Number, neighbours: Neighbours = ADD_REMOVE
+) -> Fraction:
+    """The local sensitivity of the median: the way to the next ranks, which is 0 where the middle values are equal.
+
+    >>> local_median([0, 3, 9], 0, 10, REPLACE), local_median([5, 5, 5, 5], 0, 10, REPLACE)
+    (Fraction(6, 1), Fraction(0, 1))
+    """
+    low, high = _bounds(lower, upper)
+    data = _data(values, low, high)
+    if neighbours is REPLACE and not data:
+        return Fraction(0)
+
+    def ranked(rank: int) -> Fraction:
+        return low if rank < 0 else high if rank >= len(data) else data[rank]
+
+    def middle(half_ranks: int) -> Fraction:
+        return (ranked(half_ranks // 2) + ranked((half_ranks + 1) // 2)) / 2
+
+    # an addition or removal moves the middle by half a rank, a replacement (one of each) by a whole one
+    here, step = len(data) - 1, 1 if neighbours is ADD_REMOVE else 2
+    return max(middle(here + step) - middle(here), middle(here) - middle(here - step))
+
+
+def _bounds(lower: Number, upper: Number) -> tuple[Fraction, Fraction]:
+    low, high = checks.number(lower=lower), checks.number(upper=upper)
+    if low > high:
+        raise InvalidArgument(f"lower must not be above upper; got {lower!r} and {upper!r}; swap them")
+    return low, high
+
+
+def _data(values: Sequence[Number], low: Fraction, high: Fraction) -> list[Fraction]:
+    data = sorted(checks.number(value=value) for value in values)
+    if data and (data[0] < low or data[-1] > high):
+        raise OutsideRange(f"values must lie between {low} and {high}; some do not; clip them to the declared bounds")
+    return data
