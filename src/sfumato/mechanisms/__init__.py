@@ -1,0 +1,35 @@
+"""Mechanisms: randomised releases that know their own loss, their own error and their own output distribution."""
+
+from sfumato.mechanisms.exponential import Exponential
+from sfumato.mechanisms.gaussian import Gaussian
+from sfumato.mechanisms.gaussian_threshold import GaussianThreshold
+from sfumato.mechanisms.geometric import Geometric
+from sfumato.mechanisms.laplace import Laplace
+from sfumato.mechanisms.laplace_threshold import LaplaceThreshold
+from sfumato.mechanisms.mechanism import Mechanism
+from sfumato.mechanisms.randomized_response import RandomizedResponse
+from sfumato.mechanisms.truncated_geometric import TruncatedGeometric
+
+MECHANISMS = (
+    Laplace,
+    Gaussian,
+    Geometric,
+    Exponential,
+    RandomizedResponse,
+    LaplaceThreshold,
+    GaussianThreshold,
+    TruncatedGeometric,
+)
+
+__all__ = [
+    "MECHANISMS",
+    "Exponential",
+    "Gaussian",
+    "GaussianThreshold",
+    "Geometric",
+    "Laplace",
+    "LaplaceThreshold",
+    "Mechanism",
+    "RandomizedResponse",
+    "TruncatedGeometric",
+]

@@ -1,0 +1,72 @@
+"""Add integer noise to a value on its lattice: what Laplace, Gaussian and geometric mechanisms share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from sfumato import checks
+from sfumato.entropy import Entropy
+from sfumato.errors import WrongShape
+from sfumato.mechanisms import samplers
+from sfumato.mechanisms.lattice import Lattice, add, same_length
+from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
+from sfumato.mechanisms.samplers import Integers
+from sfumato.privacy.sensitivity import Norm, Sensitivity
+from sfumato.rounding import sqrt_up, up
+
+
+@dataclass(frozen=True)
+class Additive:
+    """Independent noise on a number (size None) or on each of `size` numbers."""
+
+    lattice: Lattice
+    noise: LaplaceNoise | GaussianNoise
+    size: int | None
+
+    def release(self, value: Any, entropy: Entropy) -> int | Integers:
+        """The number, or numbers, of the lattice's multiples that are released."""
+        if self.size is None:
+            _only_a_number(value)
+            return self.lattice.snap(value) + samplers.draw_one(self.noise.sampler, entropy)
+        return add(self.lattice.snap_many(value, self.size), self.noise.sampler.draw(self.size, entropy))
+
+    def error(self, confidence: checks.Number, rounding: Fraction) -> float:
+        """A half-width that holds with this confidence, for each number; `rounding` is what the lattice may add."""
+        reach = self.noise.reach(checks.inside(confidence=confidence))
+        return up((reach + rounding) * self.lattice.spacing)
+
+    def log_probability(self, output: Any, value: ArrayLike) -> float:
+        """The logarithm of the probability of an output, minus infinity off the lattice."""
+        if self.size is None:
+            return self._log_probability(output, self.lattice.snap(value))  # type: ignore[arg-type]
+        exact = self.lattice.snap_many(value, self.size).tolist()
+        outputs: Sequence[float] = list(output)
+        same_length(outputs, exact)
+        return sum(self._log_probability(o, n) for o, n in zip(outputs, exact, strict=True))
+
+    def _log_probability(self, output: float, exact: int) -> float:
+        number = self.lattice.number(output)
+        return -float("inf") if number is None else self.noise.log_probability(number - exact)
+
+
+def distance(sensitivity: checks.Number | Sensitivity, norm: Norm, size: int | None) -> Fraction:
+    """A sensitivity in the norm that the noise needs; a bare number is meant in that norm.
+
+    An L1 distance is never below the L2 distance; it is at most sqrt(size) times as large.
+    """
+    if not isinstance(sensitivity, Sensitivity):
+        return checks.positive(sensitivity=sensitivity)
+    if sensitivity.norm is Norm.L2 and norm is Norm.L1:
+        return sensitivity.value * sqrt_up(Fraction(size or 1))
+    return sensitivity.value
+
+
+def _only_a_number(value: object) -> None:
+    shape = getattr(value, "shape", ())
+    if shape != () or isinstance(value, (list, tuple)):
+        raise WrongShape(f"value must be one number; got a vector; declare its length: size={len(value)}")  # type: ignore[arg-type]

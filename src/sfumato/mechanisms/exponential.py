@@ -1,0 +1,99 @@
+"""The exponential mechanism: choose one of finitely many candidates, the better the likelier.
+
+Claim. Let one unit move each candidate's score by at most `sensitivity`. Then choosing candidate i with probability
+proportional to exp(epsilon * score_i / (2 * sensitivity)) is epsilon-differentially private, and it is even
+epsilon**2/8-zCDP, since its log-ratios lie in an interval of length epsilon. If one unit can only move all scores in
+the same direction (`monotonic`, as a count under add-remove), the factor 2 is not needed.
+Proof: docs/proofs/exponential.md. Papers: McSherry and Talwar 2007; Cesar and Rogers 2021.
+
+>>> mechanism = Exponential(candidates=("red", "green", "blue"), sensitivity=1, epsilon=1)
+>>> mechanism.release([10, 200, 30])
+'green'
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from sfumato import checks
+from sfumato.entropy import SYSTEM, Entropy
+from sfumato.errors import InvalidArgument, OutsideRange, WrongShape
+from sfumato.mechanisms.lattice import ratio
+from sfumato.mechanisms.samplers import Selection
+from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.loss import Loss
+from sfumato.privacy.neighbours import Neighbours
+from sfumato.rounding import down, log_up, up
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """A private choice among `candidates`; the value is the vector of their scores."""
+
+    candidates: Sequence[Any]
+    sensitivity: checks.Number
+    epsilon: checks.Number
+    monotonic: bool = False
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "candidates", tuple(self.candidates))
+        if not self.candidates:
+            raise InvalidArgument("candidates must hold at least one; got none; list what may be chosen")
+        if len(set(self.candidates)) < len(self.candidates):
+            raise InvalidArgument("candidates must differ from each other; got one twice; list each once")
+        if self.monotonic and self.guarantee.neighbours is Neighbours.REPLACE:
+            raise InvalidArgument(
+                "monotonic must be False under replace, where a unit's scores go up and down; got True; leave it out"
+            )
+        _ = self._rate
+
+    @cached_property
+    def _rate(self) -> Fraction:
+        """What a score is multiplied with."""
+        sensitivity = checks.positive(sensitivity=self.sensitivity)
+        return checks.positive(epsilon=self.epsilon) / (sensitivity * (1 if self.monotonic else 2))
+
+    @property
+    def loss(self) -> Loss:
+        """Pure epsilon, and less in zCDP than pure epsilon implies."""
+        epsilon = checks.positive(epsilon=self.epsilon)
+        return Loss.pure(epsilon, rho=epsilon * epsilon / 8)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon-differential privacy."""
+        return Guarantee(self.epsilon, neighbours=self.neighbours)
+
+    def _exponents(self, scores: Sequence[float | Fraction]) -> list[Fraction]:
+        if len(scores) != len(self.candidates):
+            raise WrongShape(f"value must be {len(self.candidates)} scores, one a candidate; got {len(scores)}")
+        try:
+            return [Fraction(*ratio(score)) * self._rate for score in scores]
+        except (ValueError, OverflowError, AttributeError):
+            raise OutsideRange(
+                "value must hold finite scores only; give a candidate you rule out a low score"
+            ) from None
+
+    def release(self, value: Sequence[float | Fraction], entropy: Entropy = SYSTEM) -> Any:
+        """One of the candidates."""
+        return self.candidates[Selection(self._exponents(value)).draw(entropy)]
+
+    def error(self, confidence: checks.Number = 0.95) -> float:
+        """How far the chosen score may lie below the best one, with this confidence: ln(candidates / miss) / rate."""
+        miss = 1 - checks.inside(confidence=confidence)
+        return up(log_up(len(self.candidates) / miss) / self._rate)
+
+    def log_probability(self, output: Any, value: Sequence[float | Fraction]) -> float:
+        """The logarithm of the probability of a choice, minus infinity for what is no candidate."""
+        if output not in self.candidates:
+            return -math.inf
+        exponents = self._exponents(value)
+        highest = max(exponents)
+        total = math.fsum(math.exp(down(x - highest)) for x in exponents)
+        return down(exponents[self.candidates.index(output)] - highest) - math.log(total)

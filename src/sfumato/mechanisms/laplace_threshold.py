@@ -1,0 +1,83 @@
+"""Show a key with its noisy number of people, if that lies above a threshold: for keys nobody may list beforehand.
+
+Claim. Let one unit have at most `keys` keys, each once. For every key that occurs, add discrete Laplace noise of scale
+keys / epsilon to its number of units and show it above tau, the least whole number of at least 1 with Pr[1 + noise >
+tau] <= delta / keys. That is (epsilon, delta)-differentially private under add-remove; under replace the same with
+epsilon / 2 and delta / (1 + e**(epsilon/2)), since a replacement is a removal and an addition.
+Proof: docs/proofs/laplace_threshold.md. Paper: Korolova, Kenthapadi, Mishra, Ntoulas 2009.
+
+>>> mechanism = LaplaceThreshold(epsilon=1, delta=1e-6)
+>>> mechanism.threshold, mechanism.release(1), mechanism.release(10_000) > 9_900
+(14, None, True)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from sfumato import checks
+from sfumato.entropy import SYSTEM, Entropy
+from sfumato.mechanisms.noise import LaplaceNoise
+from sfumato.mechanisms.samplers import draw_one
+from sfumato.mechanisms.threshold import Promise, people
+from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.loss import Loss
+from sfumato.privacy.neighbours import Neighbours
+from sfumato.rounding import log_up, up
+
+
+@dataclass(frozen=True)
+class LaplaceThreshold:
+    """The value is the number of units that have the key; the output is a noisy number, or None: not shown."""
+
+    epsilon: checks.Number
+    delta: checks.Number
+    keys: int = 1
+    neighbours: Neighbours = Neighbours.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        _ = self.threshold
+
+    @cached_property
+    def _promise(self) -> Promise:
+        return Promise.read(self.epsilon, self.delta, self.keys, self.neighbours)
+
+    @cached_property
+    def _noise(self) -> LaplaceNoise:
+        return LaplaceNoise(self._promise.noise_scale())
+
+    @cached_property
+    def threshold(self) -> int:
+        """A key appears if its noisy number lies above this: Pr[noise >= tau] = a**tau / (1 + a) <= delta / keys."""
+        chance = self._promise.delta / self._promise.keys * (1 + self._noise.least_ratio)
+        return max(1, math.ceil(self._noise.scale * log_up(1 / chance)))
+
+    @property
+    def loss(self) -> Loss:
+        """Pure epsilon, but for an event of probability delta."""
+        return self._promise.loss()
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """(epsilon, delta)-differential privacy."""
+        return self._promise.whole
+
+    def release(self, value: int, entropy: Entropy = SYSTEM) -> int | None:
+        """The noisy number of units, or None where the key is not shown; a key that nobody has is never shown."""
+        noisy = people(value) + draw_one(self._noise.sampler, entropy)
+        return noisy if value > 0 and noisy > self.threshold else None
+
+    def error(self, confidence: checks.Number = 0.95) -> float:
+        """A half-width that covers the noise with this confidence."""
+        return up(Fraction(self._noise.reach(checks.inside(confidence=confidence))))
+
+    def log_probability(self, output: int | None, value: int) -> float:
+        """The logarithm of the probability of an output."""
+        if people(value) == 0:
+            return 0.0 if output is None else -math.inf
+        if output is not None:
+            return self._noise.log_probability(output - value) if output > self.threshold else -math.inf
+        return self._noise.log_at_most(self.threshold - value)

@@ -1,0 +1,191 @@
+"""Randomized response: each person perturbs the own answer, and the crowd's share is estimated from the noisy answers.
+
+Claim. Answering truly with probability e**epsilon / (e**epsilon + k - 1), else with one of the other k - 1 categories
+at random, is epsilon-differentially private for the answer (neighbours: another true answer), and no epsilon-private
+protocol for two answers tells more. For k = 2 the lectures write the same thing in three ways:
+
+    keep the answer with probability p                     epsilon = ln(p / (1 - p))
+    tell the truth with probability p, else toss a coin    epsilon = ln(1 + 2p / (1 - p))
+    toss a coin: heads the truth, tails toss again         the one above with p = 1/2, epsilon = ln 3
+
+Proof: docs/proofs/randomized_response.md. Papers: Warner 1965; Kairouz, Oh, Viswanath 2014.
+
+>>> coin = RandomizedResponse.truth_or_coin(Fraction(1, 2))
+>>> round(float(coin.loss.epsilon), 6)                          # ln 3
+1.098612
+>>> coin.estimate({"yes": 600, "no": 400})["yes"].value         # 2 * 0.6 - 1/2
+0.7
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+from sfumato import checks
+from sfumato.entropy import SYSTEM, Entropy
+from sfumato.errors import InvalidArgument, OutsideRange
+from sfumato.mechanisms.samplers import Coin, uniform
+from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.loss import Loss
+from sfumato.privacy.neighbours import Neighbours
+from sfumato.rounding import Real, exp_bounds, exp_up, log_up
+
+YES_NO = ("yes", "no")
+
+
+class Share(NamedTuple):
+    """An estimated share: its value, its standard error and a normal interval."""
+
+    value: float
+    error: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class RandomizedResponse:
+    """Randomized response over `categories`; the value is one category, and so is the output.
+
+    Give `epsilon`, or for an exact chance of keeping the answer one of the constructors `keep` and `truth_or_coin`.
+    """
+
+    epsilon: checks.Number
+    categories: Sequence[Any] = YES_NO
+    _keep: Fraction | None = None  # the exact chance, where it is a fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", tuple(self.categories))
+        exact = checks.positive(epsilon=self.epsilon)
+        if len(set(self.categories)) < max(2, len(self.categories)):
+            raise InvalidArgument(
+                f"categories must be two or more different ones; got {len(self.categories)}; list each"
+            )
+        if self._keep is not None and log_up(self._odds(self._keep, len(self.categories))) > exact:
+            raise InvalidArgument(
+                "epsilon must be that of the chance to keep the answer; use `keep` or `truth_or_coin`"
+            )
+
+    @classmethod
+    def keep(cls, probability: checks.Number, categories: Sequence[Any] = YES_NO) -> RandomizedResponse:
+        """Keep the answer with this probability, else give one of the others."""
+        p = checks.inside(probability=probability)
+        odds = cls._odds(p, len(categories))
+        if odds <= 1:
+            raise InvalidArgument(
+                f"probability must be above one in {len(categories)}; got {probability!r}; 0.75 is usual"
+            )
+        return cls(log_up(odds), categories, p)
+
+    @staticmethod
+    def _odds(keep: Fraction, categories: int) -> Fraction:
+        """How much likelier the true answer is than any other."""
+        return keep * (categories - 1) / (1 - keep)
+
+    @classmethod
+    def truth_or_coin(cls, truth: checks.Number = Fraction(1, 2)) -> RandomizedResponse:
+        """Tell the truth with this probability, else answer by a fair coin; 1/2 is the coin-toss survey."""
+        return cls.keep((1 + checks.inside(truth=truth)) / 2)
+
+    @cached_property
+    def _coin(self) -> Coin:
+        if self._keep is not None:
+            return Coin(Real.exactly(self._keep))
+        # e^x / (e^x + k - 1); for k = 2 the logistic function, else the same at x - ln(k - 1).
+        others, x = len(self.categories) - 1, checks.positive(epsilon=self.epsilon)
+        if others == 1:
+            return Coin(Real.logistic(x))
+
+        def bounds(bits: int) -> tuple[int, int]:
+            work = bits + 16
+            low, high = exp_bounds(-x, work)  # e^-x, so that nothing overflows
+            one = 1 << work
+            return (one << bits) // (one + others * high), -((-one << bits) // (one + others * low))
+
+        return Coin(Real(bounds))
+
+    @property
+    def truth(self) -> float:
+        """The probability that the answer given is the true one."""
+        if self._keep is not None:
+            return float(self._keep)
+        return 1 / (1 + (len(self.categories) - 1) * math.exp(-float(checks.positive(epsilon=self.epsilon))))
+
+    @property
+    def loss(self) -> Loss:
+        """Pure epsilon."""
+        return Loss.pure(checks.positive(epsilon=self.epsilon))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon-differential privacy of one answer, which another answer may replace."""
+        return Guarantee(self.epsilon, neighbours=Neighbours.REPLACE)
+
+    def release(self, value: Any, entropy: Entropy = SYSTEM) -> Any:
+        """The answer to give for the true answer `value`."""
+        place = self._place(value)
+        # Both are always drawn, so that what was drawn does not show in the time.
+        true, other = self._coin.toss(entropy), int(uniform(len(self.categories) - 1, 1, entropy)[0])
+        return self.categories[place if true else other + (other >= place)]
+
+    def _place(self, value: Any) -> int:
+        if value not in self.categories:
+            raise OutsideRange(f"value must be one of the {len(self.categories)} categories; got something else")
+        return self.categories.index(value)
+
+    def error(self, confidence: checks.Number = 0.95, answers: int = 1) -> float:
+        """How far a share estimated from this many answers may be off: Hoeffding's bound, good for any number."""
+        miss = float(1 - checks.inside(confidence=confidence))
+        spread = math.sqrt(math.log(2 / miss) / (2 * checks.whole(least=1, answers=answers)))
+        return spread / (self.truth - self._lie)
+
+    def sum_error(self, people: int) -> float:
+        """The standard deviation that the noise gives to an estimated number of people (two categories)."""
+        return math.sqrt(checks.whole(least=1, people=people) * self.truth * self._lie) / (self.truth - self._lie)
+
+    def variance(self, share: float) -> float:
+        """The variance of the estimate from one answer, for this true share; it includes sampling a person."""
+        gain = self.truth - self._lie
+        seen = self._lie + share * gain
+        return seen * (1 - seen) / gain**2
+
+    @property
+    def _lie(self) -> float:
+        """The probability of each answer that is not the true one."""
+        if self._keep is not None:
+            return float((1 - self._keep) / (len(self.categories) - 1))
+        return self.truth * math.exp(-float(checks.positive(epsilon=self.epsilon)))
+
+    def _quantile(self, confidence: checks.Number) -> float:
+        return NormalDist().inv_cdf(float((1 + checks.inside(confidence=confidence)) / 2))
+
+    def estimate(self, answers: Mapping[Any, int], confidence: checks.Number = 0.95) -> dict[Any, Share]:
+        """The share of each category among n people, from how often each was answered."""
+        total = sum(answers.values())
+        if total < 1 or not set(answers) <= set(self.categories):
+            raise OutsideRange("answers must count the categories of this question, at least one; got something else")
+        shares = {}
+        for category in self.categories:
+            seen = answers.get(category, 0) / total
+            value = (seen - self._lie) / (self.truth - self._lie)
+            error = math.sqrt(max(0.0, seen * (1 - seen)) / total) / (self.truth - self._lie)
+            reach = self._quantile(confidence) * error
+            shares[category] = Share(value, error, (value - reach, value + reach))
+        return shares
+
+    def people_for(self, accuracy: checks.Number) -> int:
+        """How many answers bring the standard error of a share's noise down to `accuracy` (two categories)."""
+        bound = checks.positive(accuracy=accuracy)
+        growth = exp_up(checks.positive(epsilon=self.epsilon))
+        return math.ceil(growth / ((growth - 1) ** 2 * bound**2))
+
+    def log_probability(self, output: Any, value: Any) -> float:
+        """The logarithm of the probability of an answer for a true answer."""
+        if output not in self.categories:
+            return -math.inf
+        probability = self.truth if self._place(value) == self._place(output) else self._lie
+        return math.log(probability) if probability > 0 else -math.inf

@@ -1,0 +1,171 @@
+"""One line of examples for every mechanism; the shared suite does the rest.
+
+A case is a mechanism, two values that are neighbours at the declared distance, and outputs that carry all but a
+negligible part of the probability under both. Lattices are coarse here, so that all outputs can be listed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from sfumato.mechanisms import (
+    Exponential,
+    Gaussian,
+    GaussianThreshold,
+    Geometric,
+    Laplace,
+    LaplaceThreshold,
+    RandomizedResponse,
+    TruncatedGeometric,
+)
+from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.sensitivity import Norm, Sensitivity
+
+
+def _plain(output: Any) -> Hashable:
+    return tuple(output.tolist()) if isinstance(output, np.ndarray) else output
+
+
+def _miss(output: Any, value: Any) -> float:
+    """How far the worst number of an output is off."""
+    return float(np.max(np.abs(np.asarray(output, float) - np.asarray(value, float))))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A mechanism with two neighbouring values and all its outputs."""
+
+    name: str
+    mechanism: Any
+    value: Any
+    neighbour: Any
+    outputs: tuple[Any, ...]
+    tight: float = 1.0  # which part of the promised loss these neighbours really cost, at least
+    misses: Callable[[Any, Any], float] | None = _miss
+
+    def log_probabilities(self, value: Any) -> np.ndarray:
+        """The distribution of the outputs listed, worked out once."""
+        return _log_probabilities(self.name, value)
+
+    def _log_probabilities(self, value: Any) -> np.ndarray:
+        return np.array([self.mechanism.log_probability(output, value) for output in self.outputs])
+
+    def releases(self, count: int, entropy: Any) -> list[Hashable]:
+        """Independent releases of the value."""
+        return [_plain(self.mechanism.release(self.value, entropy)) for _ in range(count)]
+
+
+def around(low: float, high: float, step: float = 1) -> tuple[Any, ...]:
+    numbers = range(int(low / step), int(high / step) + 1)
+    return tuple(n if step == 1 else n * step for n in numbers)
+
+
+def floats(numbers: Iterable[Any]) -> tuple[float, ...]:
+    return tuple(float(n) for n in numbers)
+
+
+def square(side: Iterable[Any]) -> tuple[Any, ...]:
+    return tuple(itertools.product(side, repeat=2))
+
+
+def shown(low: float, high: float, step: float = 1) -> tuple[Any, ...]:
+    return (None, *around(low, high, step))
+
+
+FALL = lambda output, scores: max(scores) - scores["abcde".index(output)]  # noqa: E731
+
+_laplace, _fine = Laplace(2, 1, spacing=1), Laplace(1, Fraction(1, 2), spacing=0.25)
+_selection = [LaplaceThreshold(1, 1e-4), TruncatedGeometric(1, 1e-4)]
+
+CASES = (
+    Case("laplace", _laplace, 3.0, 5.0, floats(around(-70, 75))),
+    Case("laplace, fine", _fine, 0.5, -0.5, around(-70, 70, 0.25)),
+    Case(
+        "laplace, vector",
+        Laplace(2, 2, size=2, spacing=1),
+        (0.0, 1.0),
+        (1.0, 2.0),
+        square(floats(around(-50, 50))),
+        0.49,
+    ),
+    Case(
+        "laplace, L2",
+        Laplace(Sensitivity(1, Norm.L2), 2, size=2, spacing=1),
+        (0.0, 1.0),
+        (1.0, 1.0),
+        square(floats(around(-40, 40))),
+        0.2,
+    ),
+    Case("geometric", Geometric(1, 0.5), 7, 8, around(-70, 90)),
+    Case("geometric, far", Geometric(3, 1), -2, 1, around(-100, 100)),
+    Case("geometric, vector", Geometric(2, 1, size=2), (4, 4), (5, 3), square(around(-50, 60))),
+    Case("gaussian", Gaussian(1, 1, 1e-4, spacing=1), 10.0, 11.0, floats(around(-60, 80)), 0.999),
+    Case("gaussian, large epsilon", Gaussian(2, 5, 1e-6, spacing=0.5), 0.0, -2.0, around(-40, 40, 0.5), 0.999),
+    Case(
+        "gaussian, vector",
+        Gaussian(1, 2, 1e-3, size=2, spacing=1),
+        (1.0, 2.0),
+        (2.0, 2.0),
+        square(floats(around(-40, 45))),
+        0.0,
+    ),
+    Case(
+        "exponential",
+        Exponential(tuple("abcde"), 1, 2),
+        (0, -40, -41, -40.5, -39),
+        (-1, -39, -40, -39.5, -38),
+        tuple("abcde"),
+        0.999,
+        FALL,
+    ),
+    Case(
+        "exponential, monotonic",
+        Exponential(tuple("abc"), 2, 1, monotonic=True),
+        (0, 50, 0),
+        (2, 50, 0),
+        tuple("abc"),
+        0.999,
+        FALL,
+    ),
+    Case("coin toss", RandomizedResponse.truth_or_coin(), "yes", "no", ("yes", "no"), misses=None),
+    Case("randomized response", RandomizedResponse(Fraction(7, 10)), "no", "yes", ("yes", "no"), misses=None),
+    Case("k-ary response", RandomizedResponse(1, categories="abcd"), "b", "d", tuple("abcd"), misses=None),
+    Case("kept answer", RandomizedResponse.keep(0.6, categories="abc"), "a", "b", tuple("abc"), misses=None),
+    Case("laplace threshold", _selection[0], 1, 0, shown(1, 60), 0.4, None),
+    Case("laplace threshold, many people", _selection[0], 20, 21, shown(1, 90), 0.0, None),
+    Case(
+        "laplace threshold, replace",
+        LaplaceThreshold(1, 1e-3, keys=2, neighbours=Neighbours.REPLACE),
+        1,
+        0,
+        shown(1, 250),
+        0.0,
+        None,
+    ),
+    Case("gaussian threshold", GaussianThreshold(1, 1e-3, spacing=1), 1, 0, shown(1, 80), 0.1, None),
+    Case(
+        "gaussian threshold, many people",
+        GaussianThreshold(1, 1e-3, keys=2, spacing=0.5),
+        20,
+        21,
+        shown(1, 130, 0.5),
+        0.0,
+        None,
+    ),
+    Case("truncated geometric", _selection[1], 1, 0, (True, False), 0.999, None),
+    Case("truncated geometric, few people", _selection[1], 7, 6, (True, False), 0.999, None),
+    Case("truncated geometric, many keys", TruncatedGeometric(2, 1e-3, keys=2), 1, 0, (True, False), 0.49, None),
+)
+
+
+@cache
+def _log_probabilities(name: str, value: Any) -> np.ndarray:
+    case = next(case for case in CASES if case.name == name)
+    return case._log_probabilities(value)

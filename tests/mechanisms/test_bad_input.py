@@ -1,0 +1,140 @@
+"""One clear error for every call that cannot be meant: which argument, what came, what helps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from sfumato.errors import InvalidArgument, OutsideRange, ScaleTooLarge, WrongShape
+from sfumato.mechanisms import (
+    Exponential,
+    Gaussian,
+    GaussianThreshold,
+    Geometric,
+    Laplace,
+    LaplaceThreshold,
+    RandomizedResponse,
+    TruncatedGeometric,
+)
+
+MAKERS: tuple[Callable[..., object], ...] = (
+    lambda epsilon=1.0, **more: Laplace(**{"sensitivity": 1, "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: Gaussian(**{"sensitivity": 1, "epsilon": epsilon, "delta": 1e-6, **more}),
+    lambda epsilon=1.0, **more: Geometric(**{"sensitivity": 1, "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: Exponential(**{"candidates": "ab", "sensitivity": 1, "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: RandomizedResponse(**{"epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: LaplaceThreshold(**{"epsilon": epsilon, "delta": 1e-6, **more}),
+    lambda epsilon=1.0, **more: GaussianThreshold(**{"epsilon": epsilon, "delta": 1e-6, **more}),
+    lambda epsilon=1.0, **more: TruncatedGeometric(**{"epsilon": epsilon, "delta": 1e-6, **more}),
+)
+SENSITIVE, WITH_DELTA = MAKERS[:4], (MAKERS[1], *MAKERS[5:])
+NOT_POSITIVE = (0, -1, -0.5, math.nan, math.inf, -math.inf, "1", None, True)
+
+
+@pytest.mark.parametrize("epsilon", NOT_POSITIVE)
+@pytest.mark.parametrize("make", MAKERS)
+def test_epsilon_must_be_positive_and_finite(make: Callable[..., object], epsilon: object) -> None:
+    with pytest.raises(InvalidArgument, match=r"epsilon must be .*; got .*; for a strong promise"):
+        make(epsilon=epsilon)
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1, 1.5, math.nan, math.inf, 0, "0.1"])
+@pytest.mark.parametrize("make", WITH_DELTA)
+def test_delta_must_be_positive_and_below_one(make: Callable[..., object], delta: object) -> None:
+    with pytest.raises(InvalidArgument, match=r"delta must be .*; got .*; "):
+        make(delta=delta)
+
+
+@pytest.mark.parametrize("sensitivity", NOT_POSITIVE)
+@pytest.mark.parametrize("make", SENSITIVE)
+def test_sensitivity_must_be_positive_and_finite(make: Callable[..., object], sensitivity: object) -> None:
+    with pytest.raises(InvalidArgument, match=r"sensitivity must be .*; got .*; say how far"):
+        make(sensitivity=sensitivity)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Geometric(sensitivity=1, epsilon=1e-30),
+        lambda: Laplace(sensitivity=1, epsilon=1e-10, spacing=2**-40),
+        lambda: Laplace(sensitivity=1, epsilon=1e-280),
+        lambda: Laplace(sensitivity=10**300, epsilon=1),
+        lambda: Gaussian(sensitivity=1, epsilon=1e-9, delta=1e-9, spacing=2**-40),
+        lambda: TruncatedGeometric(epsilon=1e-9, delta=1e-9),
+        lambda: GaussianThreshold(epsilon=1e-12, delta=1e-9),
+    ],
+)
+def test_a_scale_too_large_for_the_lattice_is_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(ScaleTooLarge, match=r"must .*; got .*; "):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("release", "words"),
+    [
+        (lambda: Laplace(1, 1).release(math.nan), "finite number"),
+        (lambda: Laplace(1, 1).release(math.inf), "finite number"),
+        (lambda: Laplace(1, 1).release("3"), "finite number"),
+        (lambda: Laplace(1, 1, size=2).release(np.array([0.0, math.nan])), "finite numbers"),
+        (lambda: Gaussian(1, 1, 1e-6, size=1).release([math.inf]), "finite number"),
+        (lambda: Geometric(1, 1).release(2.5), "whole number"),
+        (lambda: Geometric(1, 1, size=2).release([1.5, 2]), "whole number"),
+        (lambda: Geometric(1, 1, size=2).release([1, 2.5]), "whole number"),
+        (lambda: RandomizedResponse(1).release("perhaps"), "one of the 2 categories"),
+        (lambda: RandomizedResponse(1).estimate({"perhaps": 3}), "categories"),
+        (lambda: LaplaceThreshold(1, 1e-6).release(-1), "number of units"),
+        (lambda: GaussianThreshold(1, 1e-6).release(1.5), "number of units"),
+        (lambda: TruncatedGeometric(1, 1e-6).release(True), "number of units"),
+        (lambda: Exponential("ab", 1, 1).release([1, math.nan]), "finite scores"),
+    ],
+)
+def test_a_value_outside_the_declared_range_is_refused(release: Callable[[], object], words: str) -> None:
+    with pytest.raises(OutsideRange, match=words):
+        release()
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        lambda: Laplace(1, 1).release([1.0, 2.0]),
+        lambda: Laplace(1, 1).release(np.array([1.0])),
+        lambda: Laplace(1, 1, size=3).release([1.0, 2.0]),
+        lambda: Laplace(1, 1, size=3).release(1.0),
+        lambda: Gaussian(1, 1, 1e-6, size=2).release(np.zeros((2, 2))),
+        lambda: Geometric(1, 1).release([1, 2]),
+        lambda: Geometric(1, 1, size=1).release(3),
+        lambda: Exponential("ab", 1, 1).release([1, 2, 3]),
+        lambda: Laplace(1, 1, size=2).log_probability([1.0], [1.0, 2.0]),
+    ],
+)
+def test_a_vector_of_the_wrong_shape_is_refused(release: Callable[[], object]) -> None:
+    with pytest.raises(WrongShape, match="must"):
+        release()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Laplace(1, 1, spacing=3),
+        lambda: Laplace(1, 1, size=0),
+        lambda: Laplace(1, 1, size=1.5),  # type: ignore[arg-type]
+        lambda: Geometric(1.5, 1),  # type: ignore[arg-type]
+        lambda: Exponential("", 1, 1),
+        lambda: Exponential("aa", 1, 1),
+        lambda: Exponential("ab", 1, 1, monotonic=True, neighbours="replace"),  # type: ignore[arg-type]
+        lambda: RandomizedResponse(1, categories=("yes",)),
+        lambda: RandomizedResponse.keep(0.5),
+        lambda: RandomizedResponse.truth_or_coin(0),
+        lambda: RandomizedResponse.truth_or_coin(1),
+        lambda: LaplaceThreshold(1, 1e-6, keys=0),
+        lambda: GaussianThreshold(1, 1e-6, spacing=2),
+        lambda: Laplace(1, 1).error(confidence=1),
+        lambda: Laplace(1, 1).error(confidence=0),
+    ],
+)
+def test_other_arguments_are_checked_at_the_door(make: Callable[[], object]) -> None:
+    with pytest.raises(InvalidArgument, match=r"must .*; got "):
+        make()
