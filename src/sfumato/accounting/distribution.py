@@ -1,0 +1,232 @@
+"""Composition by privacy-loss distribution, with a bracket: the true value is never outside it.
+
+Claim: for releases with the given losses, whose parameters are fixed in advance, `delta(epsilon).high` is a delta and
+`epsilon(delta).high` an epsilon that holds for all of them together; no smaller number than `.low` holds for the pairs
+that the losses name. Proof: docs/proofs/accounting.md. Papers: Sommer, Meiser, Mohammadi 2019; Koskela, Jälkö, Honkela
+2020; Doroshenko et al. 2022; Zhu, Dong, Wang 2022.
+
+>>> from fractions import Fraction
+>>> from sfumato.privacy.loss import Loss
+>>> compose([(Loss.pure(Fraction(1, 10)), 100)]).epsilon(1e-6)
+Bracket(low=4.7745..., high=4.7745...)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from sfumato import checks
+from sfumato.accounting import convert
+from sfumato.accounting.grid import ALIGNED, LARGEST_LOSS, dominated, dominating
+from sfumato.accounting.tilted import add_up, choose_tilt, significant
+from sfumato.checks import Number
+from sfumato.errors import InvalidArgument
+from sfumato.privacy.loss import Loss
+from sfumato.privacy.pair import PRECISION, Pair
+from sfumato.privacy.shifts import merged
+from sfumato.rounding import up
+
+LARGEST_GRID = 1 << 24
+_TAIL = 2.0**-27  # of delta: what a pair's window may leave out
+_MERGED = 2.0**10  # times as much for the lower bound, which merges the tail instead of giving it up
+_SMALLEST = 2.0**-120  # a delta below it is reported as about this
+_POSITION = 2.0**-48  # how far off the losses of one release may be, by rounding
+
+
+class Bracket(NamedTuple):
+    """Two numbers with the true one between them."""
+
+    low: float
+    high: float
+
+
+class Curve(Protocol):
+    """Bounds on a hockey-stick curve."""
+
+    def above(self, epsilon: float) -> float:
+        """An upper bound on delta at epsilon."""
+
+    def under(self, epsilon: float) -> float:
+        """A lower bound on delta at epsilon."""
+
+    def guess(self, delta: float, side: int) -> float:
+        """About where the upper bound (side 1) or the lower bound (side -1) falls to delta."""
+
+
+def compose(parts: Sequence[tuple[Loss, int]], *, grid: float | None = None) -> LossDistribution:
+    """The composition of `count` releases of each loss; `grid` is the spacing of losses, by default chosen to fit."""
+    pairs = []
+    for loss, count in parts:
+        checks.whole(1, count=count)
+        if loss.pair is None:
+            raise InvalidArgument("a loss without a dominating pair has no distribution; use accounting.zcdp")
+        pairs.append((loss.pair, count))
+    if not pairs:
+        raise InvalidArgument("there is nothing to compose; give at least one loss")
+    together = merged(pairs)
+    step = _fitting(together) if grid is None else significant(float(checks.positive(grid=grid)))
+    if max(_width(pair, 1e-40) for pair, _ in together) > step * LARGEST_GRID:
+        raise InvalidArgument(f"grid must be coarser; {step:g} needs more than {LARGEST_GRID} points")
+    return LossDistribution(tuple(parts), tuple(together), step)
+
+
+def _width(pair: Pair, tail: float) -> float:
+    low, high = pair.window(tail)
+    return min(high, LARGEST_LOSS) - max(low, -LARGEST_LOSS)
+
+
+def _fitting(pairs: Sequence[tuple[Pair, int]]) -> float:
+    """A step that makes the bracket narrow and the transform at most about a million points long."""
+    uses = sum(count for _, count in pairs)
+    deviation = math.sqrt(sum(count * (_width(pair, 1e-3) / 6) ** 2 for pair, count in pairs))
+    step = max(
+        deviation / min(2**15, 2**11 * math.sqrt(uses)),
+        max(_width(pair, 1e-40) for pair, _ in pairs) / 2**20,
+    )
+    return significant(step) if step > 1e-200 else 2.0**-13
+
+
+@dataclass(frozen=True, slots=True)
+class LossDistribution:
+    """The composition of `losses`, each with its number of uses."""
+
+    losses: tuple[tuple[Loss, int], ...]
+    pairs: tuple[tuple[Pair, int], ...]
+    step: float
+
+    @property
+    def _uses(self) -> int:
+        return sum(count for _, count in self.pairs)
+
+    @property
+    def _failure(self) -> float:
+        """The probability that any of the releases fails: 1 - prod (1 - delta)."""
+        return -math.expm1(sum(count * math.log1p(-float(loss.delta)) for loss, count in self.losses))
+
+    def _directions(self) -> list[tuple[tuple[Pair, int], ...]]:
+        turned = tuple((pair.reversed(), count) for pair, count in self.pairs)
+        return [self.pairs] if turned == self.pairs else [self.pairs, turned]
+
+    def _curves(self, pairs: tuple[tuple[Pair, int], ...], tail: float, **near: float) -> tuple[Curve, Curve]:
+        """Curves for the upper and for the lower bound."""
+        if len(pairs) == 1 and pairs[0][1] == 1:
+            return (Single(pairs[0][0]),) * 2
+        uses = self._uses
+        upper = [(dominating(pair, self.step, tail / uses), count) for pair, count in pairs]
+        tilt = choose_tilt(upper, self.step, **near)
+        lower = [(dominated(pair, self.step, tail * _MERGED / uses), count) for pair, count in pairs]
+        return add_up(upper, self.step, tilt), add_up(lower, self.step, tilt, raised=uses * ALIGNED * self.step)
+
+    def delta(self, epsilon: Number) -> Bracket:
+        """The probability of a loss beyond epsilon, in the sense of (epsilon, delta)."""
+        e = float(checks.non_negative(epsilon=epsilon))
+        off = self._uses * _POSITION * (1 + e)
+        low = high = 0.0
+        for pairs in self._directions():
+            upper, lower = self._curves(pairs, _SMALLEST * _TAIL, epsilon=e)
+            low = max(low, lower.under(e + off))
+            high = max(high, upper.above(max(0.0, e - off)))
+        fails = self._failure
+        high = min(1.0, high + fails * (1 + PRECISION))
+        return Bracket(min(low * (1 - fails) + fails * (1 - PRECISION), high), high)
+
+    def epsilon(self, delta: Number) -> Bracket:
+        """The least epsilon that holds with this delta."""
+        exact = checks.below_one(delta=delta)
+        if exact == 0:
+            return Bracket(self.epsilon(_SMALLEST).low, self._basic(exact))
+        d, fails = float(exact), self._failure
+        low, high = 0.0, 0.0
+        for pairs in self._directions():
+            upper, lower = self._curves(pairs, d * _TAIL, delta=d)
+            rest = d * (1 - PRECISION) - fails * (1 + PRECISION)
+            high = max(high, _least(upper.above, rest, upper.guess(rest, 1)) if rest > 0 else math.inf)
+            kept = max(0.0, d * (1 + PRECISION) - fails * (1 - PRECISION)) / (1 - fails)
+            low = max(low, _most(lower.under, kept, lower.guess(kept, -1)) if kept > 0 else 0.0)
+        high += self._uses * _POSITION * (1 + high)
+        low -= self._uses * _POSITION * (1 + low)
+        high = min(high, self._basic(exact), self._concentrated(exact))
+        return Bracket(max(0.0, min(low, high)), high)
+
+    def _basic(self, delta: Fraction) -> float:
+        """Basic composition, where all losses are pure."""
+        total = Fraction(0)
+        for loss, count in self.losses:
+            if loss.epsilon is None:
+                return math.inf
+            total += count * loss.epsilon
+        return up(total) if sum(count * loss.delta for loss, count in self.losses) <= delta else math.inf
+
+    def _concentrated(self, delta: Fraction) -> float:
+        """Composition by zCDP."""
+        total, left = Fraction(0), delta - sum(count * loss.delta for loss, count in self.losses)
+        for loss, count in self.losses:
+            if loss.rho is None or left <= 0:
+                return math.inf
+            total += count * loss.rho
+        return up(convert.zcdp_epsilon(total, left))
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """The curve of one pair, straight from its masses."""
+
+    pair: Pair
+
+    def _parts(self, epsilon: float) -> tuple[float, float]:
+        at = np.array([epsilon])
+        p, q = (float(mass[0]) for mass in self.pair.above(at))
+        grown = math.exp(min(epsilon, 700.0)) * q
+        value, size = p - grown, p + grown
+        for loss, p_atom, _ in self.pair.atoms:
+            if loss > epsilon:
+                value -= p_atom * math.expm1(epsilon - loss)
+                size += p_atom * (1 + min(abs(loss), LARGEST_LOSS))  # the loss itself has a relative error
+        return value, size
+
+    def above(self, epsilon: float) -> float:
+        """The curve and its slack."""
+        value, size = self._parts(epsilon)
+        return max(value, 0.0) + 4 * PRECISION * size + 1e-280
+
+    def under(self, epsilon: float) -> float:
+        """The curve less its slack."""
+        value, size = self._parts(epsilon)
+        return max(value - 4 * PRECISION * size, 0.0)
+
+    def guess(self, delta: float, side: int) -> float:
+        """By bisection over the window, for both bounds."""
+        low, high = 0.0, max(0.0, self.pair.window(delta * _TAIL)[1])
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._parts(middle)[0] > delta else (low, middle)
+        return high
+
+
+def _least(curve: Callable[[float], float], delta: float, guess: float) -> float:
+    """An epsilon near the guess with curve(epsilon) <= delta: checked, so safe whatever the guess."""
+    move = 2.0**-46 * (1 + abs(guess))
+    epsilon = max(guess, 0.0)
+    if epsilon == 0.0 and curve(0.0) <= delta:
+        return 0.0
+    while move < 1e4:
+        if curve(epsilon) <= delta:
+            return epsilon
+        epsilon, move = max(guess, 0.0) + move, 2 * move
+    return math.inf
+
+
+def _most(curve: Callable[[float], float], delta: float, guess: float) -> float:
+    """An epsilon near the guess with curve(epsilon) >= delta, or zero."""
+    move, epsilon = 2.0**-46 * (1 + abs(guess)), guess
+    while epsilon > 0:
+        if curve(epsilon) >= delta:
+            return epsilon
+        epsilon, move = guess - move, 2 * move
+    return 0.0
