@@ -1,0 +1,56 @@
+"""Every example in the README and in docs/ runs, and every link points somewhere.
+
+Python blocks of one page share one namespace, in order. A block of `>>>` lines is a doctest; another block just runs.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("decisions/*.md")])
+BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+
+each = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+
+@each
+def test_the_examples_of_a_page_run(page: Path) -> None:
+    """A wrong example fails here, with its page and line."""
+    text, names = page.read_text(), {"__name__": "__example__"}
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    for block in BLOCK.finditer(text):
+        line = text.count("\n", 0, block.start())
+        if ">>>" in block[1]:
+            example = doctest.DocTestParser().get_doctest(block[1], names, str(page), str(page), line)
+            runner.run(example, clear_globs=False)
+            names = {**names, **example.globs}  # for the next block
+        else:
+            exec(compile("\n" * (line + 1) + block[1], str(page), "exec"), names)
+    assert runner.failures == 0
+
+
+@each
+def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
+    """A relative link names a file that exists."""
+    missing = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+    assert missing == []
+
+
+def test_every_mechanism_has_a_proof_page() -> None:
+    """The module head of a mechanism names its proof, and the page is there."""
+    for module in (ROOT / "src/sfumato/mechanisms").rglob("*.py"):
+        for page in re.findall(r"docs/proofs/\w+\.md", module.read_text()):
+            assert (ROOT / page).exists(), f"{module.name} points to {page}"
+
+
+def test_examples_that_are_wrong_are_found() -> None:
+    """The check can fail: a page with a false example does."""
+    runner = doctest.DocTestRunner(verbose=False)
+    runner.run(doctest.DocTestParser().get_doctest(">>> 1 + 1\n3\n", {}, "wrong", "wrong", 0), out=lambda text: None)
+    assert runner.failures == 1
