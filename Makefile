@@ -1,4 +1,4 @@
-# `make demo` and `make test` do everything on a fresh machine that has python3 and make.
+# `make demo` and `make test` do everything on a fresh machine that has make and a python3 of 3.11 or newer.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -36,6 +36,7 @@ bench: $(VENV)/developing
 	$(BIN)/python bench/accounting.py --json bench/results/accounting.json
 
 $(VENV)/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sfumato needs Python 3.11 or newer: make PYTHON=python3.11 demo")'
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --constraint constraints.txt --editable .
 	touch $@

@@ -54,3 +54,29 @@ def test_examples_that_are_wrong_are_found() -> None:
     runner = doctest.DocTestRunner(verbose=False)
     runner.run(doctest.DocTestParser().get_doctest(">>> 1 + 1\n3\n", {}, "wrong", "wrong", 0), out=lambda text: None)
     assert runner.failures == 1
+
+
+@each
+def test_a_doctest_block_ends_with_a_blank_line(page: Path) -> None:
+    """Else plain doctest takes the closing fence for output."""
+    blocks = [block[1] for block in BLOCK.finditer(page.read_text()) if ">>>" in block[1]]
+    assert [block for block in blocks if not block.endswith("\n\n")] == []
+
+
+@pytest.mark.parametrize("folder", ["concepts", "how-to"])
+def test_the_index_of_a_folder_lists_every_page_of_it(folder: str) -> None:
+    """And the README points at the index."""
+    index = ROOT / "docs" / folder / "index.md"
+    linked = set(LINK.findall(index.read_text()))
+    assert {page.name for page in index.parent.glob("*.md")} - {"index.md"} <= linked
+    assert f"docs/{folder}/index.md" in (ROOT / "README.md").read_text()
+
+
+def test_the_words_are_all_explained() -> None:
+    """Every term of the vocabulary has its row."""
+    words = (ROOT / "docs/concepts/words.md").read_text()
+    for word in (
+        *("unit", "neighbours", "sensitivity", "mechanism", "loss", "guarantee", "zCDP", "rho"),
+        *("dominating pair", "lattice", "bracket", "filter", "odometer"),
+    ):
+        assert f"\n| {word} | " in words

@@ -40,6 +40,16 @@ def test_the_version_is_said_once_in_each_place() -> None:
     assert f"## {declared}" in (ROOT / "CHANGELOG.md").read_text()
 
 
+def test_make_refuses_an_old_python_in_one_line(tmp_path: Path) -> None:
+    """The recipe's check, run as if the version were 3.10."""
+    (check,) = re.findall(r"""-c '(import sys; .*)'$""", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    old = [sys.executable, "-c", check.replace("import sys;", "import sys; sys.version_info = (3, 10);")]
+    run = subprocess.run(old, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stderr.count("\n") == 1 and "3.11 or newer" in run.stderr
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
 def test_the_constraints_name_no_host() -> None:
     """Pinned versions only: name==version, nothing else."""
     lines = (ROOT / "constraints.txt").read_text().splitlines()

@@ -151,6 +151,18 @@ def down(x: Fraction) -> float:
     return -up(-x) + 0.0
 
 
+def printed_up(x: Fraction) -> Fraction:
+    """The least number not below x that a float prints: a float's decimal may lie just below the float itself.
+
+    >>> printed_up(Fraction(1, 3)) > Fraction(1, 3), printed_up(Fraction(1, 10))
+    (True, Fraction(1, 10))
+    """
+    near = float(x)
+    while Fraction(str(near)) < x:
+        near = math.nextafter(near, math.inf)
+    return Fraction(str(near))
+
+
 def ceiling(x: Fraction, unit: Fraction) -> Fraction:
     """The least multiple of `unit` that is not below x."""
     return -(-x // unit) * unit

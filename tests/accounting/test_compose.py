@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from sfumato.accounting import advanced, optimal, parallel, sequential, zcdp
 from sfumato.errors import InvalidArgument
+from sfumato.mechanisms import Laplace
+from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.pair import TwoPoint
@@ -68,6 +70,30 @@ def test_under_replace_the_two_most_expensive_parts_count():
     assert moved.epsilon == Fraction(8, 10) and moved.delta == Fraction(8, 100)
     assert moved.rho == Fraction(25 + 9, 200)
     assert parallel(cells, Neighbours.ADD_REMOVE).rho == Fraction(25, 200)
+
+
+def test_a_relation_by_its_name_is_that_relation():
+    cells = [Loss.pure(Fraction(1, 10))] * 12
+    for neighbours in Neighbours:
+        assert parallel(cells, neighbours.value) == parallel(cells, neighbours)
+    for nonsense in ("swap", None, 2):
+        with pytest.raises(InvalidArgument, match="neighbours must be 'add-remove' or 'replace'; got"):
+            parallel(cells, nonsense)
+
+
+@pytest.mark.parametrize("wrong", [0.5, Guarantee(1), Laplace(1, 1), (Loss.pure(1), 50)])
+@pytest.mark.parametrize("add", [sequential, zcdp, lambda losses: parallel(losses, "replace")])
+def test_what_is_no_loss_is_refused_with_where_to_find_one(add, wrong):
+    with pytest.raises(InvalidArgument, match=rf"loss must be a Loss; got a {type(wrong).__name__}; give mechanism"):
+        add([wrong])
+
+
+def test_a_loss_reads_its_numbers_exactly():
+    assert Loss.pure(0.1) == Loss.pure(Fraction(1, 10))
+    assert Loss.concentrated(0.1, delta=1e-9) == Loss.concentrated(Fraction(1, 10), delta=Fraction(1, 10**9))
+    for wrong in (-1, "1", None):
+        with pytest.raises(InvalidArgument, match="epsilon must be"):
+            Loss.pure(wrong)
 
 
 @given(st.lists(losses, min_size=1, max_size=5))

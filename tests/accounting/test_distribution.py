@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from sfumato.accounting import compose, optimal
 from sfumato.errors import InvalidArgument
+from sfumato.mechanisms import Laplace
+from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
 from sfumato.privacy.pair import Atom, Pair, TwoPoint
 from sfumato.privacy.sampled import Sampled
@@ -22,6 +24,7 @@ from sfumato.privacy.shifts import (
     LaplaceShift,
     LatticeGaussianShift,
 )
+from sfumato.privacy.unit import Unit
 
 
 def loss_of(pair, delta=0):
@@ -270,3 +273,34 @@ def test_what_cannot_be_composed_is_refused():
         compose([(Loss.pure(Fraction(1)), 1)], grid=1e-12)
     with pytest.raises(InvalidArgument, match="count"):
         compose([(Loss.pure(Fraction(1)), 0)])
+
+
+def test_bare_losses_count_once_each():
+    loss = Laplace(1, 0.1).loss
+    assert compose([loss] * 50) == compose([(loss, 50)]) == compose(loss for _ in range(50))
+    assert compose([loss, (loss, 2)]) == compose([(loss, 3)])
+
+
+@pytest.mark.parametrize("parts", [[(Laplace(1, 1), 50)], [Laplace(1, 1)], [Guarantee(1)], [0.5], 0.5, Loss.pure(1)])
+def test_what_cannot_be_composed_is_refused_with_what_to_give(parts):
+    with pytest.raises(InvalidArgument, match=r"parts must be .*; got a .*; give \[?\(mechanism\.loss, 50\)"):
+        compose(parts)
+
+
+def test_the_guarantee_is_the_upper_end_rounded_up():
+    fifty = compose([(Laplace(1, 0.1).loss, 50)])
+    promise = fifty.guarantee(1e-6, neighbours="replace", unit="person_id")
+    high = Fraction(fifty.epsilon(1e-6).high)
+    assert high <= promise.epsilon <= high * (1 + Fraction(1, 2**50))
+    assert promise == Guarantee(promise.epsilon, 1e-6, "replace", "person_id")
+    assert fifty.guarantee(0, neighbours="add-remove").epsilon == 5
+    assert eval(repr(promise), {"Guarantee": Guarantee, "Unit": Unit}) == promise
+
+
+def test_a_guarantee_that_no_epsilon_gives_is_refused_and_one_of_almost_nothing_is_not():
+    failing = compose([(Loss.pure(Fraction(1, 10), delta=Fraction(1, 1000)), 10)])
+    with pytest.raises(InvalidArgument, match="delta must be larger"):
+        failing.guarantee(1e-6, neighbours="add-remove")
+    assert 0 < compose([Loss.pure(Fraction(1, 10**6))]).guarantee(0.5, neighbours="add-remove").epsilon < 1e-5
+    with pytest.raises(TypeError, match="neighbours"):
+        failing.guarantee(0.1)

@@ -130,3 +130,10 @@ def test_the_odometer_adds_pure_losses_and_gains_from_many_small_ones():
         many = many.after(Loss.pure(Fraction(1, 100)))
     assert many.epsilon < 10
     assert Odometer().after(Loss.concentrated(Fraction(1))).epsilon is None
+
+
+@pytest.mark.parametrize("wrong", [0.5, Fraction(1, 2), None, (Loss.pure(Fraction(1)), 2)])
+def test_what_is_no_loss_is_not_spent(wrong):
+    for take in (Filter(1).spend, Filter(1).admits, Odometer().after):
+        with pytest.raises(InvalidArgument, match=r"loss must be a Loss; got a .*; give mechanism\.loss"):
+            take(wrong)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -138,3 +139,58 @@ def test_a_vector_of_the_wrong_shape_is_refused(release: Callable[[], object]) -
 def test_other_arguments_are_checked_at_the_door(make: Callable[[], object]) -> None:
     with pytest.raises(InvalidArgument, match=r"must .*; got "):
         make()
+
+
+FINITE, MISSING = "value must be a finite number; got ", "; remove or replace missing values first"
+WHOLE, CONVERT = (
+    "value must be a whole number; got ",
+    "; convert whole numbers with int(), or use Laplace for real ones",
+)
+
+
+@pytest.mark.parametrize(
+    ("release", "message"),
+    [
+        (lambda: Laplace(1, 1).release("12"), f"{FINITE}a str{MISSING}"),
+        (lambda: Laplace(1, 1).release(None), f"{FINITE}a NoneType{MISSING}"),
+        (lambda: Laplace(1, 1).release(math.nan), f"{FINITE}NaN or infinity{MISSING}"),
+        (lambda: Gaussian(1, 1, 1e-6).release(-math.inf), f"{FINITE}NaN or infinity{MISSING}"),
+        (lambda: Laplace(1, 1).release(Decimal("NaN")), f"{FINITE}NaN or infinity{MISSING}"),
+        (lambda: Laplace(1, 1, size=2).release([1.0, None]), f"{FINITE}a NoneType{MISSING}"),
+        (lambda: Laplace(1, 1, size=2).release(["12", "13"]), f"{FINITE}a str{MISSING}"),
+        (
+            lambda: Laplace(1, 1, size=2).release([1.0, math.nan]),
+            f"value must hold finite numbers only; got NaN or infinity{MISSING}",
+        ),
+        (lambda: Geometric(1, 1).release(12.0), f"{WHOLE}a float{CONVERT}"),
+        (lambda: Geometric(1, 1).release("12"), f"{WHOLE}a str{MISSING}"),
+        (lambda: Geometric(1, 1).release(None), f"{WHOLE}a NoneType{MISSING}"),
+        (lambda: Geometric(1, 1).release(math.nan), f"{WHOLE}NaN or infinity{MISSING}"),
+        (lambda: Geometric(1, 1, size=2).release([12.0, 13.0]), f"{WHOLE}a float in a list{CONVERT}"),
+        (lambda: Geometric(1, 1, size=2).release(np.array([12.0, 13.0])), f"{WHOLE}a float in a vector{CONVERT}"),
+        (
+            lambda: Exponential("ab", 1, 1).release([1, math.inf]),
+            "value must hold finite scores only; got NaN or infinity; give a candidate you rule out a low score",
+        ),
+        (
+            lambda: LaplaceThreshold(1, 1e-6).release(12.0),  # type: ignore[arg-type]
+            "value must be a number of units, a whole number of at least 0; got a float",
+        ),
+    ],
+)
+def test_a_refusal_names_the_type_that_came_and_never_the_value(release: Callable[[], object], message: str) -> None:
+    with pytest.raises(OutsideRange) as refusal:
+        release()
+    assert str(refusal.value) == message
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        lambda: Exponential("ab", 1, 1).release(3),  # type: ignore[arg-type]
+        lambda: Laplace(1, 1, size=2).release([1.0, [2.0, 3.0]]),
+    ],
+)
+def test_what_is_no_vector_at_all_is_refused(release: Callable[[], object]) -> None:
+    with pytest.raises(WrongShape, match=r"value must be .*; got "):
+        release()

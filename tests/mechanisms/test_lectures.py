@@ -33,7 +33,7 @@ def test_laplace_noise_exceeds_its_scale_with_probability_one_over_e() -> None:
 def test_a_bounded_sum_gets_noise_for_its_bound_or_for_its_width() -> None:
     """Incomes of 20k to 200k: noise for 200k under add-remove, 180k under replace."""
     for neighbours, moves in ((Neighbours.ADD_REMOVE, 200_000), (Neighbours.REPLACE, 180_000)):
-        assert Laplace(total(20_000, 200_000, neighbours), epsilon=1).scale == pytest.approx(moves, rel=1e-9)
+        assert Laplace(total(20_000, 200_000, neighbours=neighbours), epsilon=1).scale == pytest.approx(moves, rel=1e-9)
 
 
 def test_a_histogram_gets_twice_the_noise_under_replace() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from sfumato.errors import InvalidArgument
 from sfumato.mechanisms import Gaussian, GaussianThreshold, Geometric
+from sfumato.mechanisms.additive import root_up
 from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise, least_variance
 from sfumato.privacy.pair import TINY, Atom, Pair, TwoPoint, hockey_stick
 from sfumato.privacy.shifts import (
@@ -240,3 +241,14 @@ def test_masses_that_underflow_do_not_make_a_promise() -> None:
     """Beyond forty standard deviations nothing is known to be below the least mass that is trusted."""
     assert hockey_stick(GaussianShift(Fraction(1, 100)), 1.0) >= TINY
     assert np.isfinite(hockey_stick(GaussianShift(Fraction(40)), 800.0))
+
+
+@pytest.mark.parametrize("count", [2, 7, 1_000, 10**9, 10**30])
+@pytest.mark.parametrize("confidence", [Fraction(1, 100), Fraction(95, 100), 1 - Fraction(1, 10**30)])
+def test_the_confidence_of_each_of_many_gives_the_confidence_of_all(confidence: Fraction, count: int) -> None:
+    """c**count >= confidence, with c below 1 and at least as good as the union bound."""
+    each = root_up(confidence, count)
+    with mp.workdps(120):
+        assert mp.log1p(-real(1 - each)) * count >= mp.log(real(confidence))
+    assert each < 1
+    assert each <= 1 - (1 - confidence) / count

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from cases import CASES, Case
+from cases import CASES, Case, _miss
 from goodness import FALSE_ALARM
 from sfumato.mechanisms import MECHANISMS
 from sfumato.mechanisms.geometric import Geometric
@@ -97,6 +97,21 @@ def test_the_error_bar_covers_at_its_confidence(case: Case) -> None:
         size = getattr(case.mechanism, "size", None) or 1
         covered = probabilities[misses <= case.mechanism.error(confidence)].sum()
         assert covered >= confidence**size - 1e-9
+
+
+@each
+def test_the_simultaneous_error_bar_covers_all_numbers_at_once(case: Case) -> None:
+    """Exactly, from the distribution; and a bar that leaves out the outermost outputs it covers would not do."""
+    size = getattr(case.mechanism, "size", None)
+    if size is None:
+        return
+    probabilities = np.exp(case.log_probabilities(case.value))
+    misses = np.array([_miss(output, case.value) for output in case.outputs])
+    for confidence in (0.5, 0.9, 0.95, 0.99):
+        bar = case.mechanism.error(confidence, simultaneous=True)
+        assert probabilities[misses <= bar].sum() >= confidence - 1e-9
+        assert probabilities[misses < bar - 0.5].sum() < confidence  # a lattice of spacing 1, half of it for rounding
+        assert bar >= case.mechanism.error(confidence)
 
 
 def fit(case: Case, mechanism: object, seed: int) -> float:

@@ -308,6 +308,12 @@ def test_under_replace_the_description_does_not_promise_to_hide_membership() -> 
     assert "the number of units is public" in text
 
 
+def test_the_description_says_why_a_value_counts_twice_where_it_does() -> None:
+    why = "(a value counts twice: a removal and an addition)"
+    assert why in Guarantee(1).describe()
+    assert why not in Guarantee(1, neighbours="replace").describe()
+
+
 def test_figures_in_words_are_rounded_outward() -> None:
     assert "factor of at most 2.72" in Guarantee(1).describe()  # e is 2.71828
     assert "at most 23.2 %" in Guarantee(1).describe()  # 23.197 %

@@ -60,18 +60,18 @@ def test_the_local_sensitivity_is_that_of_all_neighbours_of_every_small_data_set
 ) -> None:
     local = getattr(sensitivity, f"local_{name}")
     for data in SETS:
-        assert local(data, LOW, HIGH, relation) == farthest(STATISTICS[name], data, relation), data
+        assert local(data, LOW, HIGH, neighbours=relation) == farthest(STATISTICS[name], data, relation), data
 
 
 @pytest.mark.parametrize(
     ("name", "relation", "declared"),
     [
         ("total", ADD_REMOVE, sensitivity.total(LOW, HIGH)),
-        ("total", REPLACE, sensitivity.total(LOW, HIGH, REPLACE)),
+        ("total", REPLACE, sensitivity.total(LOW, HIGH, neighbours=REPLACE)),
         ("maximum", ADD_REMOVE, sensitivity.maximum(LOW, HIGH)),
         ("maximum", REPLACE, sensitivity.maximum(LOW, HIGH)),
         ("median", ADD_REMOVE, sensitivity.median(LOW, HIGH)),
-        ("median", REPLACE, sensitivity.median(LOW, HIGH, REPLACE)),
+        ("median", REPLACE, sensitivity.median(LOW, HIGH, neighbours=REPLACE)),
     ],
 )
 def test_the_global_sensitivity_is_the_largest_local_one(
@@ -83,7 +83,7 @@ def test_the_global_sensitivity_is_the_largest_local_one(
 @pytest.mark.parametrize("size", range(1, LARGEST + 1))
 def test_the_mean_of_a_public_number_of_values_moves_by_the_width_over_that_number(size: int) -> None:
     worst = max(farthest(STATISTICS["mean"], data, REPLACE) for data in SETS if len(data) == size)
-    assert sensitivity.mean(LOW, HIGH, size, REPLACE).value == worst
+    assert sensitivity.mean(LOW, HIGH, size, neighbours=REPLACE).value == worst
 
 
 def test_the_mean_under_add_remove_is_refused_with_what_helps() -> None:
@@ -109,14 +109,14 @@ def farthest_vector(of: Callable[[Data], list[int]], relation: Neighbours, norm:
 @pytest.mark.parametrize("relation", Neighbours)
 @pytest.mark.parametrize("norm", Norm)
 def test_disjoint_counts_move_as_a_histogram_does(relation: Neighbours, norm: Norm) -> None:
-    value = sensitivity.disjoint_counts(norm, relation).value
+    value = sensitivity.disjoint_counts(norm=norm, neighbours=relation).value
     worst = farthest_vector(histogram, relation, norm)
     assert value == (worst if norm is Norm.L1 else rounding.sqrt_up(worst))
 
 
 @pytest.mark.parametrize("norm", Norm)
 def test_several_counts_move_one_each(norm: Norm) -> None:
-    value = sensitivity.counts(len(DOMAIN), norm).value
+    value = sensitivity.counts(len(DOMAIN), norm=norm).value
     worst = farthest_vector(overlapping, ADD_REMOVE, norm)
     assert value == (worst if norm is Norm.L1 else rounding.sqrt_up(worst))
     assert farthest_vector(overlapping, REPLACE, norm) <= worst
@@ -126,19 +126,21 @@ def test_several_counts_move_one_each(norm: Norm) -> None:
 def test_a_count_moves_by_one(relation: Neighbours) -> None:
     for data in SETS:
         holds = [value > 0 for value in data]
-        assert sensitivity.local_count(holds, relation) == farthest(lambda d: F(sum(v > 0 for v in d)), data, relation)
+        assert sensitivity.local_count(holds, neighbours=relation) == farthest(
+            lambda d: F(sum(v > 0 for v in d)), data, relation
+        )
     assert sensitivity.count().value == 1
 
 
 def test_incomes_from_20k_to_200k_move_a_sum_by_200k_or_under_replace_by_180k() -> None:
     assert sensitivity.total(20_000, 200_000).value == 200_000
-    assert sensitivity.total(20_000, 200_000, REPLACE).value == 180_000
+    assert sensitivity.total(20_000, 200_000, neighbours=REPLACE).value == 180_000
 
 
 @pytest.mark.parametrize("M", [1, 4, F(7, 2)])
 def test_on_a_symmetric_range_mean_maximum_and_median_have_their_known_values(M: Fraction) -> None:
-    assert sensitivity.mean(-M, M, 10, REPLACE).value == 2 * F(M) / 10
-    assert sensitivity.maximum(-M, M).value == sensitivity.median(-M, M, REPLACE).value == 2 * F(M)
+    assert sensitivity.mean(-M, M, 10, neighbours=REPLACE).value == 2 * F(M) / 10
+    assert sensitivity.maximum(-M, M).value == sensitivity.median(-M, M, neighbours=REPLACE).value == 2 * F(M)
 
 
 def test_linear_maps_stretch_the_sensitivity() -> None:
@@ -156,14 +158,14 @@ def test_the_square_on_a_bounded_range_by_enumeration(moves: int) -> None:
 
 
 def test_roots_are_rounded_up_and_only_just() -> None:
-    root = sensitivity.disjoint_counts(Norm.L2, REPLACE).value
+    root = sensitivity.disjoint_counts(norm=Norm.L2, neighbours=REPLACE).value
     assert 2 < root**2 < 2 + F(1, 2**70)
 
 
 def test_parts_are_joined_by_sum_in_l1_and_by_root_of_squares_in_l2() -> None:
     parts = [Sensitivity(3), Sensitivity(4)]
     assert sensitivity.together(parts).value == 7
-    assert sensitivity.together(parts, Norm.L2) == Sensitivity(5, Norm.L2)
+    assert sensitivity.together(parts, norm=Norm.L2) == Sensitivity(5, Norm.L2)
     with pytest.raises(InvalidArgument, match="in L1"):
         sensitivity.together([Sensitivity(3, Norm.L2)])
 
@@ -197,11 +199,19 @@ values = st.lists(st.fractions(min_value=0, max_value=10, max_denominator=20), m
 @LAW
 @given(values, st.sampled_from(Neighbours))
 def test_no_local_sensitivity_exceeds_the_global_one(data: list[Fraction], relation: Neighbours) -> None:
-    assert sensitivity.local_total(data, 0, 10, relation) <= sensitivity.total(0, 10, relation).value
-    assert sensitivity.local_maximum(data, 0, 10, relation) <= sensitivity.maximum(0, 10).value
-    assert sensitivity.local_median(data, 0, 10, relation) <= sensitivity.median(0, 10, relation).value
+    assert (
+        sensitivity.local_total(data, 0, 10, neighbours=relation) <= sensitivity.total(0, 10, neighbours=relation).value
+    )
+    assert sensitivity.local_maximum(data, 0, 10, neighbours=relation) <= sensitivity.maximum(0, 10).value
+    assert (
+        sensitivity.local_median(data, 0, 10, neighbours=relation)
+        <= sensitivity.median(0, 10, neighbours=relation).value
+    )
     if data:
-        assert sensitivity.local_mean(data, 0, 10, REPLACE) <= sensitivity.mean(0, 10, len(data), REPLACE).value
+        assert (
+            sensitivity.local_mean(data, 0, 10, neighbours=REPLACE)
+            <= sensitivity.mean(0, 10, len(data), neighbours=REPLACE).value
+        )
 
 
 @pytest.mark.parametrize(
@@ -212,7 +222,95 @@ def test_noise_set_by_the_local_sensitivity_breaks_every_delta_below_one(
     name: str, data: Data, neighbour: Data
 ) -> None:
     local = getattr(sensitivity, f"local_{name}")
-    assert local(data, 0, 10, REPLACE) == 0  # no noise at all: the exact answer, always
-    assert local(neighbour, 0, 10, REPLACE) == 10  # continuous noise: the exact answer, with probability 0
+    assert local(data, 0, 10, neighbours=REPLACE) == 0  # no noise at all: the exact answer, always
+    assert local(neighbour, 0, 10, neighbours=REPLACE) == 10  # continuous noise: the exact answer, with probability 0
     here, there = {"the exact answer": 1}, {"any other answer": 1}
     assert excess(here, there, epsilon=10) == (1, 1)
+
+
+# --- relation and norm: read once, remembered, never guessed
+
+DEPENDING: list[Callable[..., Sensitivity]] = [
+    lambda **more: sensitivity.total(20_000, 200_000, **more),
+    lambda **more: sensitivity.median(-4, 4, **more),
+    lambda **more: sensitivity.disjoint_counts(**more),
+    lambda **more: sensitivity.disjoint_counts(norm="L2", **more),
+]
+LOCAL: list[Callable[..., Fraction]] = [
+    lambda **more: sensitivity.local_count([True, False], **more),
+    *(
+        lambda name=name, **more: getattr(sensitivity, f"local_{name}")([1, 2, 7], 0, 10, **more)
+        for name in ("total", "mean", "maximum", "median")
+    ),
+]
+
+
+@pytest.mark.parametrize("relation", Neighbours)
+@pytest.mark.parametrize("function", [*DEPENDING, *LOCAL])
+def test_a_relation_by_its_name_is_that_relation(function: Callable[..., object], relation: Neighbours) -> None:
+    assert function(neighbours=relation.value) == function(neighbours=relation)
+
+
+@pytest.mark.parametrize("function", [*DEPENDING, *LOCAL, lambda **more: sensitivity.mean(0, 1, 9, **more)])
+def test_what_is_no_relation_is_refused(function: Callable[..., object]) -> None:
+    for nonsense in ("swap", "ADD_REMOVE", 12, None, Norm.L1):
+        with pytest.raises(InvalidArgument, match="neighbours must be 'add-remove' or 'replace'; got"):
+            function(neighbours=nonsense)
+
+
+def test_a_sum_under_add_remove_by_name_is_not_the_width() -> None:
+    assert sensitivity.total(20_000, 200_000, neighbours="add-remove").value == 200_000
+    with pytest.raises(Refused, match="under add-remove"):
+        sensitivity.mean(0, 1, 9, neighbours="add-remove")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: sensitivity.disjoint_counts("replace"),  # type: ignore[misc]
+        lambda: sensitivity.disjoint_counts(12),  # type: ignore[misc]
+        lambda: sensitivity.total(0, 1, "replace"),  # type: ignore[misc]
+        lambda: sensitivity.counts(4, "L2"),  # type: ignore[misc]
+        lambda: sensitivity.together([Sensitivity(1)], "L2"),  # type: ignore[misc]
+        lambda: sensitivity.local_total([1], 0, 1, "replace"),  # type: ignore[misc]
+    ],
+)
+def test_relation_and_norm_are_given_by_keyword(call: Callable[[], object]) -> None:
+    with pytest.raises(TypeError, match="positional"):
+        call()
+
+
+def test_a_norm_by_its_name_is_that_norm_and_another_is_refused() -> None:
+    assert Sensitivity(1, "L2").norm is Norm.L2
+    assert sensitivity.counts(4, norm="L2") == sensitivity.counts(4, norm=Norm.L2)
+    for nonsense in ("l2", 2, None, REPLACE):
+        with pytest.raises(InvalidArgument, match="norm must be 'L1' or 'L2'; got"):
+            Sensitivity(1, nonsense)  # type: ignore[arg-type]
+        with pytest.raises(InvalidArgument, match="norm must be"):
+            sensitivity.disjoint_counts(norm=nonsense)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("relation", Neighbours)
+@pytest.mark.parametrize("function", DEPENDING)
+def test_a_sensitivity_remembers_the_relation_it_depends_on(
+    function: Callable[..., Sensitivity], relation: Neighbours
+) -> None:
+    found = function(neighbours=relation)
+    assert found.neighbours is found.times(3).neighbours is relation
+
+
+def test_a_sensitivity_that_is_the_same_under_both_relations_names_none() -> None:
+    for found in (sensitivity.count(), sensitivity.counts(3), sensitivity.maximum(0, 1), Sensitivity(1)):
+        assert found.neighbours is None
+    assert sensitivity.mean(0, 1, 9, neighbours=REPLACE).neighbours is REPLACE
+
+
+@pytest.mark.parametrize("norm", Norm)
+def test_parts_under_contradicting_relations_are_not_joined(norm: Norm) -> None:
+    added, replaced = (sensitivity.total(1, 5, neighbours=relation) for relation in Neighbours)
+    assert sensitivity.together([sensitivity.count(), replaced], norm=norm).neighbours is REPLACE
+    assert sensitivity.together([sensitivity.count()], norm=norm).neighbours is None
+    with pytest.raises(InvalidArgument, match="under one relation; got both"):
+        sensitivity.together([added, replaced], norm=norm)
+    with pytest.raises(InvalidArgument, match="parts must be sensitivities"):
+        sensitivity.together([1, 2], norm=norm)  # type: ignore[list-item]

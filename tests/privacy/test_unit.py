@@ -6,6 +6,8 @@ import dataclasses
 
 import pytest
 
+from sfumato.errors import InvalidArgument
+from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.unit import Unit
 
@@ -34,3 +36,25 @@ def test_a_unit_cannot_be_changed() -> None:
 
 def test_neighbours_are_named_as_in_a_project_file() -> None:
     assert [Neighbours("add-remove"), Neighbours("replace")] == list(Neighbours)
+
+
+def test_a_relation_is_read_by_itself_or_by_its_name() -> None:
+    assert [Neighbours.read("add-remove"), Neighbours.read(Neighbours.REPLACE)] == list(Neighbours)
+    for nonsense in ("swap", "Replace", None, 1, ["replace"]):
+        with pytest.raises(InvalidArgument, match="neighbours must be 'add-remove' or 'replace'; got"):
+            Neighbours.read(nonsense)  # type: ignore[arg-type]
+
+
+def test_a_single_name_is_a_unit_of_one_column() -> None:
+    assert Unit("person_id") == Unit(("person_id",)) == Unit(["person_id"]) == Unit.read("person_id")  # type: ignore[arg-type]
+    assert Unit.read(Unit()) == Unit.read(()) == Unit()
+    assert Guarantee(1, unit="person").unit == Unit(("person",))
+    assert "all rows of one person:" in Guarantee(1, unit="person").describe()
+
+
+@pytest.mark.parametrize("columns", [3, (3,), ("person_id", None), "", ("",), None])
+def test_what_names_no_column_is_refused(columns: object) -> None:
+    with pytest.raises(InvalidArgument, match="columns must be names of columns; got"):
+        Unit(columns)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="columns must be names of columns; got"):
+        Guarantee(1, unit=columns)  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ _FARTHEST = 200  # doublings in either direction before giving up
 
 def keeps(loss: Loss, uses: int, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether `uses` releases of this loss are (epsilon, delta)-private together, by whichever currency shows it."""
-    failure = uses * loss.delta
+    failure = uses * Loss.read(loss).delta
     if failure > delta:
         return False
     if loss.epsilon is not None and uses * loss.epsilon <= epsilon:

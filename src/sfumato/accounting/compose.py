@@ -17,7 +17,7 @@ from sfumato.accounting import distribution
 from sfumato.checks import Number
 from sfumato.errors import InvalidArgument
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbours import Neighbours, Relation
 from sfumato.privacy.pair import Pair, TwoPoint
 from sfumato.privacy.shifts import merged
 from sfumato.rounding import exp_bounds, exp_up, log_up, sqrt_up
@@ -32,7 +32,7 @@ def sequential(losses: Iterable[Loss]) -> Loss:
     >>> sequential([Loss.pure(Fraction(1, 4)), Loss.pure(Fraction(1, 2))]).epsilon
     Fraction(3, 4)
     """
-    parts = [loss for loss in losses if loss != NOTHING]
+    parts = [loss for loss in map(Loss.read, losses) if loss != NOTHING]
     if len(parts) < 2:
         return parts[0] if parts else NOTHING
     epsilon, rho = _total(loss.epsilon for loss in parts), _total(loss.rho for loss in parts)
@@ -56,15 +56,15 @@ def _pair(parts: Sequence[Loss], epsilon: Fraction | None) -> Pair | None:
     return None if epsilon is None else TwoPoint(epsilon)
 
 
-def parallel(losses: Iterable[Loss], neighbours: Neighbours) -> Loss:
+def parallel(losses: Iterable[Loss], neighbours: Neighbours | Relation) -> Loss:
     """The loss of releases on disjoint parts, each loss holding for a part that gains, loses or changes a unit.
 
     >>> cells = [Loss.pure(Fraction(1, 2))] * 12
     >>> parallel(cells, Neighbours.ADD_REMOVE).epsilon, parallel(cells, Neighbours.REPLACE).epsilon
     (Fraction(1, 2), Fraction(1, 1))
     """
-    parts = list(losses)
-    touched = 2 if neighbours is Neighbours.REPLACE else 1
+    parts = [Loss.read(loss) for loss in losses]
+    touched = 2 if Neighbours.read(neighbours) is Neighbours.REPLACE else 1
     epsilon, rho = _largest([p.epsilon for p in parts], touched), _largest([p.rho for p in parts], touched)
     delta = _largest([loss.delta for loss in parts], touched)
     assert delta is not None
@@ -81,7 +81,7 @@ def _largest(values: list[Fraction | None], count: int) -> Fraction | None:
 
 def zcdp(losses: Iterable[Loss]) -> Fraction:
     """The sum of rho."""
-    total = _total(loss.rho for loss in losses)
+    total = _total(Loss.read(loss).rho for loss in losses)
     if total is None:
         raise InvalidArgument("a loss without rho cannot be added by zCDP; use accounting.sequential")
     return total

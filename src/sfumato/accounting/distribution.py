@@ -14,27 +14,31 @@ Bracket(low=4.7745..., high=4.7745...)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from sfumato import checks
+from sfumato import checks, rounding
 from sfumato.accounting import convert
 from sfumato.accounting.grid import ALIGNED, LARGEST_LOSS, dominated, dominating
 from sfumato.accounting.tilted import add_up, choose_tilt, significant
 from sfumato.checks import Number
 from sfumato.errors import InvalidArgument
+from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
+from sfumato.privacy.neighbours import Neighbours, Relation
 from sfumato.privacy.pair import PRECISION, Pair
 from sfumato.privacy.shifts import merged
+from sfumato.privacy.unit import Unit
 from sfumato.rounding import up
 
 LARGEST_GRID = 1 << 24
 _TAIL = 2.0**-27  # of delta: what a pair's window may leave out
 _MERGED = 2.0**10  # times as much for the lower bound, which merges the tail instead of giving it up
+_LEAST_PROMISE = Fraction(1, 10**9)  # where epsilon 0 would hold, which no guarantee says
 _SMALLEST = 2.0**-120  # a delta below it is reported as about this
 _POSITION = 2.0**-48  # how far off the losses of one release may be, by rounding
 
@@ -59,11 +63,10 @@ class Curve(Protocol):
         """About where the upper bound (side 1) or the lower bound (side -1) falls to delta."""
 
 
-def compose(parts: Sequence[tuple[Loss, int]], *, grid: float | None = None) -> LossDistribution:
-    """The composition of `count` releases of each loss; `grid` is the spacing of losses, by default chosen to fit."""
-    pairs = []
-    for loss, count in parts:
-        checks.whole(1, count=count)
+def compose(parts: Iterable[Loss | tuple[Loss, int]], *, grid: float | None = None) -> LossDistribution:
+    """The composition of losses, or of (loss, count); `grid` is the spacing of losses, by default chosen to fit."""
+    counted, pairs = _counted(parts), []
+    for loss, count in counted:
         if loss.pair is None:
             raise InvalidArgument("a loss without a dominating pair has no distribution; use accounting.zcdp")
         pairs.append((loss.pair, count))
@@ -73,7 +76,23 @@ def compose(parts: Sequence[tuple[Loss, int]], *, grid: float | None = None) -> 
     step = _fitting(together) if grid is None else significant(float(checks.positive(grid=grid)))
     if max(_width(pair, 1e-40) for pair, _ in together) > step * LARGEST_GRID:
         raise InvalidArgument(f"grid must be coarser; {step:g} needs more than {LARGEST_GRID} points")
-    return LossDistribution(tuple(parts), tuple(together), step)
+    return LossDistribution(counted, tuple(together), step)
+
+
+def _counted(parts: Iterable[Loss | tuple[Loss, int]]) -> tuple[tuple[Loss, int], ...]:
+    """Every loss with its number of uses, equal ones counted together; a bare loss is used once."""
+    if not isinstance(parts, Iterable):
+        raise InvalidArgument(f"parts must be a list; got a {type(parts).__name__}; give [(mechanism.loss, 50)]")
+    counts: dict[Loss, int] = {}
+    for part in parts:
+        loss, count = part if isinstance(part, tuple) and len(part) == 2 else (part, 1)
+        if not isinstance(loss, Loss):
+            raise InvalidArgument(
+                f"parts must be losses, or losses with their number; got a {type(loss).__name__}; "
+                "give (mechanism.loss, 50)"
+            )
+        counts[loss] = counts.get(loss, 0) + checks.whole(1, count=count)
+    return tuple(counts.items())
 
 
 def _width(pair: Pair, tail: float) -> float:
@@ -153,6 +172,21 @@ class LossDistribution:
         low -= self._uses * _POSITION * (1 + low)
         high = min(high, self._basic(exact), self._concentrated(exact))
         return Bracket(max(0.0, min(low, high)), high)
+
+    def guarantee(
+        self, delta: Number, *, neighbours: Neighbours | Relation, unit: Unit | str | Iterable[str] = ()
+    ) -> Guarantee:
+        """The promise of all releases together at this delta: the upper end of epsilon, rounded up.
+
+        A loss does not say under which relation it holds, so `neighbours` has to be given: that of the mechanisms.
+        """
+        high = self.epsilon(delta).high
+        if high == math.inf:
+            raise InvalidArgument(
+                f"delta must be larger, for no epsilon holds with this one; got {delta!r}; "
+                "give more than the releases' own deltas add up to, for example 1e-6"
+            )
+        return Guarantee(max(rounding.printed_up(Fraction(high)), _LEAST_PROMISE), delta, neighbours, unit)
 
     def _basic(self, delta: Fraction) -> float:
         """Basic composition, where all losses are pure."""

@@ -8,6 +8,11 @@ together (epsilon, delta)-private. It has two arms, and admits what either admit
 
 Proof: docs/proofs/accounting.md, section 8: any event splits by the arm that held to the end. Papers: Rogers, Roth,
 Ullman, Vadhan 2016; Feldman and Zrnic 2021. With delta = 0 arm A has the whole budget.
+
+Claim of the `Odometer`: for every event E, every number e and every rule when to stop, P[E, report <= e] <= exp(e) Q[E,
+report <= e] + delta. The report is the smaller of two: the sum of epsilon, sound at delta / 2 as arm A of a filter; and
+the zCDP conversion of the least level 2**(k - 11), k = 1, 2, ..., that holds the sum of rho, each level being a filter
+of its own with delta / 4 * (6 / pi**2) / k**2 (proof in section 8). With delta = 0 it is the sum of epsilon.
 """
 
 from __future__ import annotations
@@ -50,6 +55,7 @@ class Spent:
 
     def plus(self, loss: Loss) -> Spent:
         """One release more."""
+        Loss.read(loss)
         return Spent(_add(self.epsilon, loss.epsilon), _add(self.rho, loss.rho), self.delta + loss.delta)
 
 
@@ -120,12 +126,12 @@ def _row(name: str, requested: Fraction | None, left: Fraction) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Odometer:
-    """What was spent so far, at a delta fixed in advance, without any limit.
+    """A counter that runs on: what was spent so far, for a delta fixed in advance; it stops nobody.
 
-    Claim: for every event E, every number e and every rule when to stop, P[E, report <= e] <= exp(e) Q[E, report <= e]
-    + delta. The report is the smaller of two: the sum of epsilon, sound at delta / 2 as arm A of a filter; and the zCDP
-    conversion of the least level 2**(k - 11), k = 1, 2, ..., that holds the sum of rho, each level being a filter of
-    its own with delta / 4 * (6 / pi**2) / k**2 (proof in section 8). With delta = 0 it is the sum of epsilon.
+    >>> Odometer(delta=1e-9).after(Loss.pure(0.5)).after(Loss.pure(0.25)).epsilon
+    Fraction(3, 4)
+
+    It may be read at any time, also to decide whether to ask on; the module's head says what exactly is claimed.
     """
 
     delta: Fraction = _ZERO

@@ -7,7 +7,12 @@ import typer
 from sfumato import __version__
 from sfumato.cli.demo import demo
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help="Private data analysis with honest error bars.")
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: flags look like flags, and nothing is drawn that a log cannot show
+    help="Private data analysis with honest error bars.",
+)
 app.command()(demo)
 
 

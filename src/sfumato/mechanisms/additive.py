@@ -17,7 +17,7 @@ from sfumato.mechanisms.lattice import Lattice, add, same_length
 from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
 from sfumato.mechanisms.samplers import Integers
 from sfumato.privacy.sensitivity import Norm, Sensitivity
-from sfumato.rounding import sqrt_up, up
+from sfumato.rounding import exp_up, log_up, sqrt_up, up
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,17 @@ class Additive:
     def release(self, value: Any, entropy: Entropy) -> int | Integers:
         """The number, or numbers, of the lattice's multiples that are released."""
         if self.size is None:
-            _only_a_number(value)
+            only_a_number(value)
             return self.lattice.snap(value) + samplers.draw_one(self.noise.sampler, entropy)
         return add(self.lattice.snap_many(value, self.size), self.noise.sampler.draw(self.size, entropy))
 
-    def error(self, confidence: checks.Number, rounding: Fraction) -> float:
-        """A half-width that holds with this confidence, for each number; `rounding` is what the lattice may add."""
-        reach = self.noise.reach(checks.inside(confidence=confidence))
+    def error(self, confidence: checks.Number, rounding: Fraction, simultaneous: bool = False) -> float:
+        """A half-width that holds with this confidence, for each number; `rounding` is what the lattice may add.
+
+        If `simultaneous` it holds for all of them at once. The noise is independent, so each number gets the root.
+        """
+        exact = checks.inside(confidence=confidence)
+        reach = self.noise.reach(root_up(exact, self.size or 1) if simultaneous else exact)
         return up((reach + rounding) * self.lattice.spacing)
 
     def log_probability(self, output: Any, value: ArrayLike) -> float:
@@ -66,7 +70,21 @@ def distance(sensitivity: checks.Number | Sensitivity, norm: Norm, size: int | N
     return sensitivity.value
 
 
-def _only_a_number(value: object) -> None:
+def root_up(confidence: Fraction, count: int) -> Fraction:
+    """A fraction below 1 and just above the root confidence**(1 / count), by two bounds of which the smaller holds.
+
+    By the logarithm, and by Bernoulli's inequality (the union bound): (1 - miss / count)**count >= 1 - miss.
+
+    >>> root_up(Fraction(81, 100), 2) >= Fraction(9, 10)
+    True
+    """
+    if count == 1:
+        return confidence
+    return min(exp_up(log_up(confidence) / count), 1 - (1 - confidence) / count)
+
+
+def only_a_number(value: object) -> None:
+    """Refuse a vector where one number was declared."""
     shape = getattr(value, "shape", ())
     if shape != () or isinstance(value, (list, tuple)):
         raise WrongShape(f"value must be one number; got a vector; declare its length: size={len(value)}")  # type: ignore[arg-type]

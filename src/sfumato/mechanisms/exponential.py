@@ -23,31 +23,47 @@ from typing import Any
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, OutsideRange, WrongShape
-from sfumato.mechanisms.lattice import ratio
+from sfumato.mechanisms.additive import distance
+from sfumato.mechanisms.lattice import came, ratio
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.mechanisms.samplers import Selection
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.sensitivity import Norm, Sensitivity, relation
 from sfumato.rounding import down, log_up, up
 
 
 @dataclass(frozen=True)
 class Exponential:
-    """A private choice among `candidates`; the value is the vector of their scores."""
+    """A private choice among `candidates`; the value is the vector of their scores.
+
+        candidates    what may be chosen, each once
+        sensitivity   how far one unit can move each score: a number or a `Sensitivity`
+        epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
+        monotonic     whether a unit moves all scores in one direction, as counts do under add-remove: half the noise
+        neighbours    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
+        unit          whose privacy: a `Unit`, a column's name or several; left out: one row
+
+    >>> Exponential(candidates=("tea", "coffee"), sensitivity=1, epsilon=1, monotonic=True).release([10, 900])
+    'coffee'
+    """
 
     candidates: Sequence[Any]
-    sensitivity: checks.Number
+    sensitivity: checks.Number | Sensitivity
     epsilon: checks.Number
     monotonic: bool = False
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    neighbours: Neighbours | Relation | None = None
+    unit: Protected = ROW
 
     def __post_init__(self) -> None:
+        settle(self)
         object.__setattr__(self, "candidates", tuple(self.candidates))
         if not self.candidates:
             raise InvalidArgument("candidates must hold at least one; got none; list what may be chosen")
         if len(set(self.candidates)) < len(self.candidates):
             raise InvalidArgument("candidates must differ from each other; got one twice; list each once")
-        if self.monotonic and self.guarantee.neighbours is Neighbours.REPLACE:
+        if self.monotonic and self.neighbours is Neighbours.REPLACE:
             raise InvalidArgument(
                 "monotonic must be False under replace, where a unit's scores go up and down; got True; leave it out"
             )
@@ -56,8 +72,8 @@ class Exponential:
     @cached_property
     def _rate(self) -> Fraction:
         """What a score is multiplied with."""
-        sensitivity = checks.positive(sensitivity=self.sensitivity)
-        return checks.positive(epsilon=self.epsilon) / (sensitivity * (1 if self.monotonic else 2))
+        moves = distance(self.sensitivity, Norm.L2, None)  # no norm of a move is below its largest coordinate
+        return checks.positive(epsilon=self.epsilon) / (moves * (1 if self.monotonic else 2))
 
     @property
     def loss(self) -> Loss:
@@ -68,17 +84,14 @@ class Exponential:
     @property
     def guarantee(self) -> Guarantee:
         """epsilon-differential privacy."""
-        return Guarantee(self.epsilon, neighbours=self.neighbours)
+        return Guarantee(self.epsilon, neighbours=relation(self.sensitivity, self.neighbours), unit=self.unit)
 
     def _exponents(self, scores: Sequence[float | Fraction]) -> list[Fraction]:
-        if len(scores) != len(self.candidates):
-            raise WrongShape(f"value must be {len(self.candidates)} scores, one a candidate; got {len(scores)}")
-        try:
-            return [Fraction(*ratio(score)) * self._rate for score in scores]
-        except (ValueError, OverflowError, AttributeError):
-            raise OutsideRange(
-                "value must hold finite scores only; give a candidate you rule out a low score"
-            ) from None
+        listed = hasattr(scores, "__len__")
+        if not listed or len(scores) != len(self.candidates):
+            got = f"{len(scores)} of them" if listed else came(scores)
+            raise WrongShape(f"value must be {len(self.candidates)} scores, one a candidate; got {got}")
+        return [Fraction(*_finite(score)) * self._rate for score in scores]
 
     def release(self, value: Sequence[float | Fraction], entropy: Entropy = SYSTEM) -> Any:
         """One of the candidates."""
@@ -97,3 +110,12 @@ class Exponential:
         highest = max(exponents)
         total = math.fsum(math.exp(down(x - highest)) for x in exponents)
         return down(exponents[self.candidates.index(output)] - highest) - math.log(total)
+
+
+def _finite(score: float | Fraction) -> tuple[int, int]:
+    try:
+        return ratio(score)
+    except (ValueError, OverflowError, AttributeError):
+        raise OutsideRange(
+            f"value must hold finite scores only; got {came(score)}; give a candidate you rule out a low score"
+        ) from None

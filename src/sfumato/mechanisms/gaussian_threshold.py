@@ -22,27 +22,41 @@ from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument
 from sfumato.mechanisms.lattice import Lattice
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.mechanisms.noise import LARGEST_SIGMA, GaussianNoise, least_variance
 from sfumato.mechanisms.samplers import draw_one
 from sfumato.mechanisms.threshold import Promise, people
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbours import Neighbours, Relation
 from sfumato.privacy.shifts import LatticeGaussianShift
 from sfumato.rounding import sqrt_up, up
 
 
 @dataclass(frozen=True)
 class GaussianThreshold:
-    """The value is the number of units that have the key; the output is a noisy number, or None: not shown."""
+    """The value is the number of units that have the key; the output is a noisy number, or None: not shown.
+
+        epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
+        delta         the probability that the promise may fail, far below 1 / number of people: 1e-9
+        keys          the most keys that one unit may have
+        neighbours    'add-remove' (one unit comes or goes) or 'replace' (one unit changes its contents)
+        spacing       the spacing of the noisy numbers, a power of two of at most 1
+        unit          whose privacy: a `Unit`, a column's name or several; left out: one row
+
+    >>> GaussianThreshold(epsilon=1, delta=1e-9, keys=30).guarantee
+    Guarantee(epsilon=1, delta=1e-09)
+    """
 
     epsilon: checks.Number
     delta: checks.Number
     keys: int = 1
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE
     spacing: checks.Number = Fraction(1, 1 << 24)
+    unit: Protected = ROW
 
     def __post_init__(self) -> None:
+        settle(self)
         if self._lattice.spacing > 1:
             raise InvalidArgument(f"spacing must be at most 1, to hold numbers of units; got {self.spacing!r}; use 1")
         _ = self._reach
@@ -55,7 +69,7 @@ class GaussianThreshold:
 
     @cached_property
     def _promise(self) -> Promise:
-        return Promise.read(self.epsilon, self.delta, self.keys, self.neighbours)
+        return Promise.read(self.epsilon, self.delta, self.keys, self.neighbours, self.unit)
 
     @cached_property
     def _steps(self) -> Fraction:

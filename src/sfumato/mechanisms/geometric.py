@@ -11,38 +11,51 @@ Proof: docs/proofs/geometric.md. Paper: Ghosh, Roughgarden, Sundararajan 2009.
 
 from __future__ import annotations
 
+import math
 import numbers
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.errors import OutsideRange
-from sfumato.mechanisms.additive import Additive
-from sfumato.mechanisms.lattice import Lattice, as_array
+from sfumato.errors import InvalidArgument, OutsideRange
+from sfumato.mechanisms.additive import Additive, only_a_number
+from sfumato.mechanisms.lattice import MISSING, Lattice, as_array, came
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.mechanisms.noise import LARGEST_SCALE, LaplaceNoise
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.sensitivity import Norm, Sensitivity, relation
 from sfumato.privacy.shifts import DiscreteLaplaceShift
 
 
 @dataclass(frozen=True)
 class Geometric:
-    """Whole-number noise for an L1 sensitivity; `size` numbers at once, or one where size is None."""
+    """Whole-number noise for an L1 sensitivity; `size` numbers at once, or one where size is None.
 
-    sensitivity: int
+        sensitivity   how far one unit can move the value, in L1: a whole number or a `Sensitivity` that is one
+        epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
+        size          how many numbers are released at once; left out: a single one
+        neighbours    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
+        unit          whose privacy: a `Unit`, a column's name or several; left out: one row
+
+    >>> from sfumato.privacy.sensitivity import disjoint_counts
+    >>> Geometric(disjoint_counts(neighbours="replace"), epsilon=0.5, size=3).guarantee
+    Guarantee(epsilon=0.5, neighbours='replace')
+    """
+
+    sensitivity: int | Sensitivity
     epsilon: checks.Number
     size: int | None = None
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    neighbours: Neighbours | Relation | None = None
+    unit: Protected = ROW
 
     def __post_init__(self) -> None:
-        checks.positive(sensitivity=self.sensitivity)
-        object.__setattr__(self, "sensitivity", checks.whole(least=1, sensitivity=self.sensitivity))
+        settle(self)
         if self.size is not None:
             object.__setattr__(self, "size", checks.whole(least=1, size=self.size))
         _ = self._additive  # refuse at once what cannot be released later
@@ -52,40 +65,62 @@ class Geometric:
         return checks.positive(epsilon=self.epsilon)
 
     @cached_property
+    def _steps(self) -> int:
+        """The most that one unit moves the numbers, in the L1 norm."""
+        if not isinstance(self.sensitivity, Sensitivity):
+            checks.positive(sensitivity=self.sensitivity)
+            return checks.whole(least=1, sensitivity=self.sensitivity)
+        if self.sensitivity.norm is not Norm.L1:
+            raise InvalidArgument("sensitivity must be in L1 for whole numbers; got one in L2; give norm='L1' instead")
+        if self.sensitivity.value.denominator != 1:
+            raise InvalidArgument(
+                f"sensitivity must be a whole number for whole numbers; got {float(self.sensitivity.value):g}; "
+                "use Laplace for real ones"
+            )
+        return int(self.sensitivity.value)
+
+    @cached_property
     def _additive(self) -> Additive:
-        scale = self.sensitivity / self._epsilon
+        scale = self._steps / self._epsilon
         return Additive(
-            Lattice.for_noise(Fraction(self.sensitivity), scale, LARGEST_SCALE, 1), LaplaceNoise(scale), self.size
+            Lattice.for_noise(Fraction(self._steps), scale, LARGEST_SCALE, 1), LaplaceNoise(scale), self.size
         )
 
     @property
     def loss(self) -> Loss:
         """Pure epsilon; one number is dominated by its own shifted noise, a vector by randomized response."""
-        pair = DiscreteLaplaceShift(self._epsilon, self.sensitivity) if self.size is None else None
+        pair = DiscreteLaplaceShift(self._epsilon, self._steps) if self.size is None else None
         return Loss.pure(self._epsilon, pair=pair)
 
     @property
     def guarantee(self) -> Guarantee:
         """epsilon-differential privacy."""
-        return Guarantee(self._epsilon, neighbours=self.neighbours)
+        return Guarantee(self._epsilon, neighbours=relation(self.sensitivity, self.neighbours), unit=self.unit)
 
     def release(self, value: Any, entropy: Entropy = SYSTEM) -> Any:
         """An int for a whole number, an array of integers for a vector."""
         if self.size is None:
-            whole = isinstance(value, numbers.Integral) or np.shape(value) != ()
-        else:
-            array = as_array(value)
-            whole = array.dtype.kind in "iu" or all(isinstance(x, numbers.Integral) for x in array.flat)
-        if not whole:
-            raise OutsideRange(
-                f"value must be a whole number; got a {type(value).__name__}; Laplace takes real numbers"
-            )
+            only_a_number(value)
+            _only_whole(value)
+        elif (array := as_array(value)).dtype.kind not in "iu":
+            vector = type(value).__name__ if isinstance(value, (list, tuple)) else "vector"
+            for each in array.ravel().tolist():
+                _only_whole(each, f" in a {vector}")
         return self._additive.release(value, entropy)
 
-    def error(self, confidence: checks.Number = 0.95) -> float:
-        """A half-width around each released number that covers the exact one with this confidence."""
-        return self._additive.error(confidence, Fraction(0))
+    def error(self, confidence: checks.Number = 0.95, simultaneous: bool = False) -> float:
+        """A half-width around each released number that covers the exact one; `simultaneous`: around all at once."""
+        return self._additive.error(confidence, Fraction(0), simultaneous)
 
     def log_probability(self, output: Any, value: Any) -> float:
         """The logarithm of the probability of an output."""
         return self._additive.log_probability(output, value)
+
+
+def _only_whole(value: object, where: str = "") -> None:
+    if isinstance(value, numbers.Integral):
+        return
+    got, number = came(value), isinstance(value, numbers.Real | Decimal)
+    real = number and got != came(math.nan)
+    helps = "convert whole numbers with int(), or use Laplace for real ones" if real else MISSING
+    raise OutsideRange(f"value must be a whole number; got {got}{where}; {helps}")

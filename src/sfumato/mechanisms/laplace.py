@@ -23,26 +23,41 @@ from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.mechanisms.additive import Additive, distance
 from sfumato.mechanisms.lattice import Lattice
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.mechanisms.noise import LARGEST_SCALE, LaplaceNoise
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
-from sfumato.privacy.sensitivity import Norm, Sensitivity
+from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.sensitivity import Norm, Sensitivity, relation
 from sfumato.privacy.shifts import DiscreteLaplaceShift
 from sfumato.rounding import up
 
 
 @dataclass(frozen=True)
 class Laplace:
-    """Noise for an L1 sensitivity; `size` numbers at once, or one number where size is None."""
+    """Noise for an L1 sensitivity; `size` numbers at once, or one number where size is None.
+
+        sensitivity   how far one unit can move the value, in L1: a number or a `Sensitivity`
+        epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
+        size          how many numbers are released at once; left out: a single one
+        spacing       the lattice's spacing, a power of two; left out: far finer than the noise
+        neighbours    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
+        unit          whose privacy: a `Unit`, a column's name or several; left out: one row
+
+    >>> incomes = Laplace(sensitivity=200_000, epsilon=1, unit="person_id")
+    >>> print(incomes.guarantee.unit)
+    all rows of one person_id
+    """
 
     sensitivity: checks.Number | Sensitivity
     epsilon: checks.Number
     size: int | None = None
     spacing: checks.Number | None = None
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    neighbours: Neighbours | Relation | None = None
+    unit: Protected = ROW
 
     def __post_init__(self) -> None:
+        settle(self)
         if self.size is not None:
             object.__setattr__(self, "size", checks.whole(least=1, size=self.size))
         _ = self._additive  # refuse at once what cannot be released later
@@ -89,16 +104,16 @@ class Laplace:
     @property
     def guarantee(self) -> Guarantee:
         """epsilon-differential privacy."""
-        return Guarantee(self._epsilon, neighbours=self.neighbours)
+        return Guarantee(self._epsilon, neighbours=relation(self.sensitivity, self.neighbours), unit=self.unit)
 
     def release(self, value: Any, entropy: Entropy = SYSTEM) -> Any:
         """A float for a number, an array of floats for a vector."""
         numbers = self._additive.release(value, entropy)
         return self._lattice.value(numbers) if isinstance(numbers, int) else self._lattice.values(numbers)
 
-    def error(self, confidence: checks.Number = 0.95) -> float:
-        """A half-width around each released number that covers the exact one with this confidence."""
-        return self._additive.error(confidence, Fraction(1, 2))
+    def error(self, confidence: checks.Number = 0.95, simultaneous: bool = False) -> float:
+        """A half-width around each released number that covers the exact one; `simultaneous`: around all at once."""
+        return self._additive.error(confidence, Fraction(1, 2), simultaneous)
 
     def log_probability(self, output: Any, value: Any) -> float:
         """The logarithm of the probability of an output; outputs are multiples of the lattice's spacing."""

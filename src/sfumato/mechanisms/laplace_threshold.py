@@ -20,30 +20,43 @@ from functools import cached_property
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.mechanisms.noise import LaplaceNoise
 from sfumato.mechanisms.samplers import draw_one
 from sfumato.mechanisms.threshold import Promise, people
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbours import Neighbours, Relation
 from sfumato.rounding import log_up, up
 
 
 @dataclass(frozen=True)
 class LaplaceThreshold:
-    """The value is the number of units that have the key; the output is a noisy number, or None: not shown."""
+    """The value is the number of units that have the key; the output is a noisy number, or None: not shown.
+
+        epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
+        delta         the probability that the promise may fail, far below 1 / number of people: 1e-9
+        keys          the most keys that one unit may have
+        neighbours    'add-remove' (one unit comes or goes) or 'replace' (one unit changes its contents)
+        unit          whose privacy: a `Unit`, a column's name or several; left out: one row
+
+    >>> LaplaceThreshold(epsilon=1, delta=1e-9, keys=3).guarantee
+    Guarantee(epsilon=1, delta=1e-09)
+    """
 
     epsilon: checks.Number
     delta: checks.Number
     keys: int = 1
-    neighbours: Neighbours = Neighbours.ADD_REMOVE
+    neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE
+    unit: Protected = ROW
 
     def __post_init__(self) -> None:
+        settle(self)
         _ = self.threshold
 
     @cached_property
     def _promise(self) -> Promise:
-        return Promise.read(self.epsilon, self.delta, self.keys, self.neighbours)
+        return Promise.read(self.epsilon, self.delta, self.keys, self.neighbours, self.unit)
 
     @cached_property
     def _noise(self) -> LaplaceNoise:

@@ -12,6 +12,7 @@ import math
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +23,7 @@ from sfumato import checks
 from sfumato.errors import InvalidArgument, OutsideRange, ScaleTooLarge, WrongShape
 from sfumato.mechanisms.samplers import Integers
 
+MISSING = "remove or replace missing values first"
 _FINE = 40  # digits that the lattice keeps below what is fine in a mechanism: its sensitivity or its noise
 
 
@@ -73,7 +75,7 @@ class Lattice:
         try:
             top, bottom = ratio(value)
         except (ValueError, OverflowError, AttributeError):
-            raise OutsideRange("value must be a finite number; got something else; decide NULL and NaN first") from None
+            raise OutsideRange(f"value must be a finite number; got {came(value)}; {MISSING}") from None
         half_up = 2 * top * self.spacing.denominator + bottom * self.spacing.numerator
         return half_up // (2 * bottom * self.spacing.numerator)
 
@@ -87,7 +89,7 @@ class Lattice:
         if array.dtype != np.float64:
             return np.array([self.snap(x) for x in array.tolist()], object)
         if not np.isfinite(array).all():
-            raise OutsideRange("value must hold finite numbers only; decide NULL and NaN first")
+            raise OutsideRange(f"value must hold finite numbers only; got NaN or infinity; {MISSING}")
         # Dividing by a power of two is exact for these magnitudes, and so is splitting off the fraction.
         with np.errstate(over="ignore"):  # what overflows is worked out exactly
             scaled = array / float(self.spacing)
@@ -118,6 +120,18 @@ class Lattice:
         return exact.numerator if exact.denominator == 1 else None
 
 
+def came(value: object) -> str:
+    """What came instead of a finite number: its type, never the value.
+
+    >>> came("12"), came(float("nan"))
+    ('a str', 'NaN or infinity')
+    """
+    if isinstance(value, numbers.Real | Decimal) and not math.isfinite(value):
+        return "NaN or infinity"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
 def ratio(value: Any) -> tuple[int, int]:
     """A finite number exactly, as Python integers: numpy's own would overflow in the arithmetic that follows."""
     if isinstance(value, numbers.Integral):
@@ -128,7 +142,12 @@ def ratio(value: Any) -> tuple[int, int]:
 
 def as_array(values: ArrayLike) -> NDArray[Any]:
     """The values as an array; of a sequence of mixed numbers numpy would make floats, which rounds large integers."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise WrongShape(
+            "value must be a vector of numbers; got parts of different lengths; give one number each"
+        ) from None
     if array.dtype.kind == "f" and array.ndim == 1 and not hasattr(values, "__array__"):
         listed = list(values)  # type: ignore[arg-type]
         return array if all(isinstance(x, float) for x in listed) else np.array(listed, object)

@@ -6,13 +6,16 @@ To add one: its file, one line in `mechanisms/__init__.py`, its page in `docs/pr
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from sfumato.checks import Number
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
+from sfumato.privacy.unit import Unit
 
+Protected = Unit | str | tuple[str, ...]
+ROW = Unit()
 Value = TypeVar("Value", contravariant=True)
 Output = TypeVar("Output")
 
@@ -36,3 +39,10 @@ class Mechanism(Protocol[Value, Output]):
 
     def log_probability(self, output: Output, value: Value) -> float:
         """The logarithm of the probability that `value` is released as `output`."""
+
+
+def settle(mechanism: Any) -> None:
+    """Keep relation and unit as the guarantee read them, and refuse in the constructor what cannot be promised."""
+    promise: Guarantee = mechanism.guarantee
+    for name in ("neighbours", "unit"):
+        object.__setattr__(mechanism, name, getattr(promise, name))

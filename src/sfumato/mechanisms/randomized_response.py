@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, OutsideRange
+from sfumato.mechanisms.mechanism import ROW, Protected
 from sfumato.mechanisms.samplers import Coin, uniform
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
@@ -52,13 +53,22 @@ class RandomizedResponse:
     """Randomized response over `categories`; the value is one category, and so is the output.
 
     Give `epsilon`, or for an exact chance of keeping the answer one of the constructors `keep` and `truth_or_coin`.
+
+        epsilon       what one answer costs; 1 or less is strong, above 10 hardly protects
+        categories    the possible answers, two or more; left out: 'yes' and 'no'
+        unit          whose privacy: a `Unit`, a column's name or several; left out: one row
+
+    >>> RandomizedResponse(epsilon=1, categories=("never", "once", "often")).guarantee
+    Guarantee(epsilon=1, neighbours='replace')
     """
 
     epsilon: checks.Number
     categories: Sequence[Any] = YES_NO
+    unit: Protected = ROW
     _keep: Fraction | None = None  # the exact chance, where it is a fraction
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "unit", self.guarantee.unit)
         object.__setattr__(self, "categories", tuple(self.categories))
         exact = checks.positive(epsilon=self.epsilon)
         if len(set(self.categories)) < max(2, len(self.categories)):
@@ -71,7 +81,9 @@ class RandomizedResponse:
             )
 
     @classmethod
-    def keep(cls, probability: checks.Number, categories: Sequence[Any] = YES_NO) -> RandomizedResponse:
+    def keep(
+        cls, probability: checks.Number, categories: Sequence[Any] = YES_NO, unit: Protected = ROW
+    ) -> RandomizedResponse:
         """Keep the answer with this probability, else give one of the others."""
         p = checks.inside(probability=probability)
         odds = cls._odds(p, len(categories))
@@ -79,7 +91,7 @@ class RandomizedResponse:
             raise InvalidArgument(
                 f"probability must be above one in {len(categories)}; got {probability!r}; 0.75 is usual"
             )
-        return cls(log_up(odds), categories, p)
+        return cls(log_up(odds), categories, unit, p)
 
     @staticmethod
     def _odds(keep: Fraction, categories: int) -> Fraction:
@@ -87,9 +99,9 @@ class RandomizedResponse:
         return keep * (categories - 1) / (1 - keep)
 
     @classmethod
-    def truth_or_coin(cls, truth: checks.Number = Fraction(1, 2)) -> RandomizedResponse:
+    def truth_or_coin(cls, truth: checks.Number = Fraction(1, 2), unit: Protected = ROW) -> RandomizedResponse:
         """Tell the truth with this probability, else answer by a fair coin; 1/2 is the coin-toss survey."""
-        return cls.keep((1 + checks.inside(truth=truth)) / 2)
+        return cls.keep((1 + checks.inside(truth=truth)) / 2, unit=unit)
 
     @cached_property
     def _coin(self) -> Coin:
@@ -123,7 +135,7 @@ class RandomizedResponse:
     @property
     def guarantee(self) -> Guarantee:
         """epsilon-differential privacy of one answer, which another answer may replace."""
-        return Guarantee(self.epsilon, neighbours=Neighbours.REPLACE)
+        return Guarantee(self.epsilon, neighbours=Neighbours.REPLACE, unit=self.unit)
 
     def release(self, value: Any, entropy: Entropy = SYSTEM) -> Any:
         """The answer to give for the true answer `value`."""

@@ -8,9 +8,11 @@ from fractions import Fraction
 
 from sfumato import checks
 from sfumato.errors import InvalidArgument, OutsideRange
+from sfumato.mechanisms.lattice import came
+from sfumato.mechanisms.mechanism import ROW, Protected
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbours import Neighbours, Relation
 from sfumato.rounding import exp_up
 
 
@@ -28,13 +30,20 @@ class Promise:
     whole: Guarantee
 
     @classmethod
-    def read(cls, epsilon: checks.Number, delta: checks.Number, keys: int, neighbours: Neighbours) -> Promise:
+    def read(
+        cls,
+        epsilon: checks.Number,
+        delta: checks.Number,
+        keys: int,
+        neighbours: Neighbours | Relation,
+        unit: Protected = ROW,
+    ) -> Promise:
         """Check and split what was declared."""
         e, d = checks.positive(epsilon=epsilon), checks.below_one(delta=delta)
         if d == 0:
             raise InvalidArgument("delta must be positive to show keys nobody listed; got 0; give for example 1e-9")
         count = checks.whole(least=1, keys=keys)
-        whole = Guarantee(e, d, neighbours)  # which also reads the relation by its name
+        whole = Guarantee(e, d, neighbours, unit)  # which also reads the relation by its name
         if whole.neighbours is Neighbours.REPLACE:
             return cls(e / 2, d / (1 + exp_up(e / 2)), count, whole)
         return cls(e, d, count, whole)
@@ -51,5 +60,6 @@ class Promise:
 def people(value: int) -> int:
     """Refuse what is no number of units."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
-        raise OutsideRange("value must be a number of units, a whole number of at least 0; got something else")
+        got = "a negative one" if isinstance(value, numbers.Integral) and not isinstance(value, bool) else came(value)
+        raise OutsideRange(f"value must be a number of units, a whole number of at least 0; got {got}")
     return int(value)

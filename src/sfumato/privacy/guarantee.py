@@ -18,7 +18,7 @@ Guarantee(epsilon=3, delta=1e-09)
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
@@ -27,7 +27,7 @@ from typing import Literal
 from sfumato import checks, rounding
 from sfumato.checks import Number
 from sfumato.errors import InvalidArgument, Refused
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbours import Neighbours, Relation
 from sfumato.privacy.unit import Unit
 
 About = Literal["membership", "value"]
@@ -51,13 +51,13 @@ class Guarantee:
         self,
         epsilon: Number,
         delta: Number = 0,
-        neighbours: Neighbours | Literal["add-remove", "replace"] = Neighbours.ADD_REMOVE,
-        unit: Unit = ROW,
+        neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE,
+        unit: Unit | str | Iterable[str] = ROW,
     ) -> None:
         object.__setattr__(self, "epsilon", checks.positive(epsilon=epsilon))
         object.__setattr__(self, "delta", checks.below_one(delta=delta))
-        object.__setattr__(self, "neighbours", _relation(neighbours))
-        object.__setattr__(self, "unit", unit)
+        object.__setattr__(self, "neighbours", Neighbours.read(neighbours))
+        object.__setattr__(self, "unit", Unit.read(unit))
 
     def __repr__(self) -> str:
         parts = [f"epsilon={_plain(self.epsilon)}"]
@@ -85,7 +85,7 @@ class Guarantee:
             raise self._nothing_left(size)
         bits = 80 + self.epsilon.denominator.bit_length()  # e^epsilon - 1 keeps its digits for a tiny epsilon
         top = rounding.exp_up(size * self.epsilon, bits) - 1
-        delta = _printed_up(self.delta * top / (rounding.exp_down(self.epsilon, bits) - 1))
+        delta = rounding.printed_up(self.delta * top / (rounding.exp_down(self.epsilon, bits) - 1))
         if delta >= 1:
             raise self._nothing_left(size)
         return Guarantee(size * self.epsilon, delta, self.neighbours, self.unit)
@@ -123,7 +123,8 @@ class Guarantee:
     def probability(self, p: Number) -> tuple[float, float]:
         """The range of an event's probability on a neighbouring data set, where it is p on this one.
 
-        >>> low, high = Guarantee(epsilon=math.log(5 / 4)).probability(0.5)
+        >>> from math import log
+        >>> low, high = Guarantee(epsilon=log(5 / 4)).probability(0.5)
         >>> round(low, 9), round(high, 9)
         (0.4, 0.6)
         """
@@ -170,7 +171,9 @@ class Guarantee:
         ]
         if self.neighbours is Neighbours.ADD_REMOVE:
             lines.append(f"A guess of 10 % that you are in the data may become {self._ten_percent('membership')}.")
-        lines.append(f"A guess of 10 % at a value of yours may become {self._ten_percent('value')}.")
+        twice = self.neighbours is Neighbours.ADD_REMOVE
+        why = " (a value counts twice: a removal and an addition)" if twice else ""
+        lines.append(f"A guess of 10 % at a value of yours may become {self._ten_percent('value')}{why}.")
         if self.delta:
             lines.append(
                 f"With a probability of up to {_short(self.delta)} (delta) anything may happen, even that your data "
@@ -226,13 +229,6 @@ _DIFFERENCE = {
 }
 
 
-def _relation(neighbours: Neighbours | str) -> Neighbours:
-    try:
-        return Neighbours(neighbours)
-    except ValueError:
-        raise InvalidArgument(f"neighbours must be 'add-remove' or 'replace'; got {neighbours!r}") from None
-
-
 def _shrink(epsilon: Fraction) -> Fraction:
     """A fraction just below e^-epsilon."""
     return rounding.exp_down(-epsilon) if epsilon <= _VANISHING else Fraction(0)
@@ -249,11 +245,3 @@ def _short(x: Fraction) -> str:
     """The number in three digits, rounded up."""
     context = Context(prec=3, rounding=ROUND_CEILING)
     return f"{float(context.divide(Decimal(x.numerator), Decimal(x.denominator))):,g}"
-
-
-def _printed_up(x: Fraction) -> Fraction:
-    """The least number not below x that a float prints: a float's decimal may lie just below the float itself."""
-    near = float(x)
-    while Fraction(str(near)) < x:
-        near = math.nextafter(near, math.inf)
-    return Fraction(str(near))

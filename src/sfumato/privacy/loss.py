@@ -14,6 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sfumato import checks
+from sfumato.checks import Number
+from sfumato.errors import InvalidArgument
 from sfumato.privacy.pair import Pair, TwoPoint
 
 
@@ -28,13 +31,31 @@ class Loss:
 
     @classmethod
     def pure(
-        cls, epsilon: Fraction, *, rho: Fraction | None = None, pair: Pair | None = None, delta: Fraction = Fraction(0)
+        cls, epsilon: Number, *, rho: Fraction | None = None, pair: Pair | None = None, delta: Number = Fraction(0)
     ) -> Loss:
         """The loss of an epsilon-private release: the two-point pair dominates it, a closer `pair` may be given."""
-        implied = epsilon * epsilon / 2  # Bun and Steinke 2016, proposition 1.4
-        return cls(epsilon, implied if rho is None else min(rho, implied), pair or TwoPoint(epsilon), delta)
+        exact = checks.non_negative(epsilon=epsilon)
+        implied = exact * exact / 2  # Bun and Steinke 2016, proposition 1.4
+        least = implied if rho is None else min(rho, implied)
+        return cls(exact, least, pair or TwoPoint(exact), checks.probability(delta=delta))
 
     @classmethod
-    def concentrated(cls, rho: Fraction, pair: Pair | None = None, *, delta: Fraction = Fraction(0)) -> Loss:
+    def concentrated(cls, rho: Number, pair: Pair | None = None, *, delta: Number = Fraction(0)) -> Loss:
         """The loss of a rho-zCDP release that no pure epsilon bounds, such as Gaussian noise."""
-        return cls(None, rho, pair, delta)
+        return cls(None, checks.non_negative(rho=rho), pair, checks.probability(delta=delta))
+
+    @classmethod
+    def read(cls, value: Loss) -> Loss:
+        """Refuse what is no loss, and say where a loss is found.
+
+        >>> Loss.read(0.5)
+        Traceback (most recent call last):
+            ...
+        sfumato.errors.InvalidArgument: loss must be a Loss; got a float; give mechanism.loss, ...
+        """
+        if isinstance(value, cls):
+            return value
+        raise InvalidArgument(
+            f"loss must be a Loss; got a {type(value).__name__}; give mechanism.loss, "
+            "or (mechanism.loss, 50) where fifty of them are composed"
+        )

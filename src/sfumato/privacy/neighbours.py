@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Literal
+
+from sfumato.errors import InvalidArgument
+
+Relation = Literal["add-remove", "replace"]
 
 
 class Neighbours(Enum):
@@ -14,3 +19,23 @@ class Neighbours(Enum):
 
     ADD_REMOVE = "add-remove"
     REPLACE = "replace"
+
+    @classmethod
+    def read(cls, value: Neighbours | Relation) -> Neighbours:
+        """The relation, given as itself or by its name; the one door for it, since a wrong one makes a wrong promise.
+
+        >>> Neighbours.read("replace")
+        <Neighbours.REPLACE: 'replace'>
+        >>> Neighbours.read("swap")
+        Traceback (most recent call last):
+            ...
+        sfumato.errors.InvalidArgument: neighbours must be 'add-remove' or 'replace'; got 'swap'; ...
+        """
+        if isinstance(value, cls):
+            return value
+        if isinstance(value, str) and value in {each.value for each in cls}:
+            return cls(value)
+        raise InvalidArgument(
+            f"neighbours must be 'add-remove' or 'replace'; got {value!r}; "
+            "say whether a unit comes and goes, or changes its contents"
+        )

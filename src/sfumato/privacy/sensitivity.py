@@ -6,8 +6,10 @@ It depends on the data and **must not set the noise**: where it is 0 at x and po
 median), the exact answer appears at x and almost never at the neighbour, and every delta < 1 fails. So the functions
 `local_...` return a bare fraction, which no mechanism takes for a `Sensitivity`; they are for study and for tests.
 
->>> total(20_000, 200_000).value, total(20_000, 200_000, Neighbours.REPLACE).value
+>>> total(20_000, 200_000).value, total(20_000, 200_000, neighbours="replace").value
 (Fraction(200000, 1), Fraction(180000, 1))
+
+Where the value depends on the relation, the `Sensitivity` remembers it, and a mechanism promises no other.
 
 What an empty table is worth is a convention: a sum or count 0, a maximum the lower bound, a mean or median the middle
 of the bounds. The median of an even number of values is the middle between the two middle ones.
@@ -19,11 +21,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import Literal
 
 from sfumato import checks, rounding
 from sfumato.checks import Number
 from sfumato.errors import InvalidArgument, OutsideRange, Refused
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbours import Neighbours, Relation
 
 ADD_REMOVE, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE
 
@@ -33,6 +36,19 @@ class Norm(Enum):
 
     L1 = "L1"
     L2 = "L2"
+
+    @classmethod
+    def read(cls, value: Norm | Literal["L1", "L2"]) -> Norm:
+        """The norm, given as itself or by its name.
+
+        >>> Norm.read("L2")
+        <Norm.L2: 'L2'>
+        """
+        if isinstance(value, cls):
+            return value
+        if isinstance(value, str) and value in {each.value for each in cls}:
+            return cls(value)
+        raise InvalidArgument(f"norm must be 'L1' or 'L2'; got {value!r}; L1 is for Laplace noise, L2 for Gaussian")
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -47,10 +63,17 @@ class Sensitivity:
 
     value: Fraction
     norm: Norm
+    neighbours: Neighbours | None  # None: it holds under both relations, or nobody said
 
-    def __init__(self, value: Number, norm: Norm = Norm.L1) -> None:
+    def __init__(
+        self,
+        value: Number,
+        norm: Norm | Literal["L1", "L2"] = Norm.L1,
+        neighbours: Neighbours | Relation | None = None,
+    ) -> None:
         object.__setattr__(self, "value", checks.positive(sensitivity=value))
-        object.__setattr__(self, "norm", norm)
+        object.__setattr__(self, "norm", Norm.read(norm))
+        object.__setattr__(self, "neighbours", None if neighbours is None else Neighbours.read(neighbours))
 
     def times(self, factor: Number) -> Sensitivity:
         """The sensitivity of a linear map: a * f moves |a| times as far as f.
@@ -58,21 +81,47 @@ class Sensitivity:
         >>> count().times(-5).value
         Fraction(5, 1)
         """
-        return Sensitivity(abs(checks.number(factor=factor)) * self.value, self.norm)
+        return Sensitivity(abs(checks.number(factor=factor)) * self.value, self.norm, self.neighbours)
 
 
-def together(parts: Iterable[Sensitivity], norm: Norm = Norm.L1) -> Sensitivity:
+def relation(sensitivity: Number | Sensitivity, neighbours: Neighbours | Relation | None) -> Neighbours:
+    """The relation that a release promises: the one given, else the sensitivity's, else add-remove.
+
+    >>> relation(total(20_000, 200_000, neighbours="replace"), None)
+    <Neighbours.REPLACE: 'replace'>
+    """
+    known = sensitivity.neighbours if isinstance(sensitivity, Sensitivity) else None
+    if neighbours is None:
+        return known or ADD_REMOVE
+    asked = Neighbours.read(neighbours)
+    if known not in (None, asked):
+        raise InvalidArgument(
+            f"neighbours must be {known.value!r}, for which the sensitivity was worked out; got {asked.value!r}; "
+            f"leave it out, or work the sensitivity out with neighbours={asked.value!r}"
+        )
+    return asked
+
+
+def together(parts: Iterable[Sensitivity], *, norm: Norm | Literal["L1", "L2"] = Norm.L1) -> Sensitivity:
     """Several values released as one vector, where a unit may move each: their sum in L1, the root of squares in L2.
 
     >>> together([count(), total(0, 5)]).value
     Fraction(6, 1)
     """
-    listed = tuple(parts)
-    if norm is Norm.L2:  # the L2 norm is never above the L1 norm, so parts in either norm will do
-        return Sensitivity(rounding.sqrt_up(sum((part.value**2 for part in listed), Fraction(0))), norm)
+    listed, wanted = tuple(parts), Norm.read(norm)
+    if not all(isinstance(part, Sensitivity) for part in listed):
+        raise InvalidArgument("parts must be sensitivities; got something else; wrap a number: Sensitivity(1)")
+    relations = {part.neighbours for part in listed} - {None}
+    if len(relations) > 1:
+        raise InvalidArgument(
+            "parts must be under one relation; got both; work all of them out with the same neighbours"
+        )
+    known = relations.pop() if relations else None
+    if wanted is Norm.L2:  # the L2 norm is never above the L1 norm, so parts in either norm will do
+        return Sensitivity(rounding.sqrt_up(sum((part.value**2 for part in listed), Fraction(0))), wanted, known)
     if any(part.norm is not Norm.L1 for part in listed):
         raise InvalidArgument("parts must be in L1 to be joined in L1; some are in L2; give their L1 sensitivities")
-    return Sensitivity(sum((part.value for part in listed), Fraction(0)), norm)
+    return Sensitivity(sum((part.value for part in listed), Fraction(0)), wanted, known)
 
 
 def linear(factor: Number = 1, moves: Number = 1) -> Sensitivity:
@@ -102,43 +151,47 @@ def count() -> Sensitivity:
     return Sensitivity(1)
 
 
-def counts(how_many: int, norm: Norm = Norm.L1) -> Sensitivity:
+def counts(how_many: int, *, norm: Norm | Literal["L1", "L2"] = Norm.L1) -> Sensitivity:
     """Several counts, where a unit may be in each: their number in L1, its root in L2.
 
-    >>> counts(12).value, counts(4, Norm.L2).value
+    >>> counts(12).value, counts(4, norm=Norm.L2).value
     (Fraction(12, 1), Fraction(2, 1))
     """
-    return together([count()] * checks.whole(1, how_many=how_many), norm)
+    return together([count()] * checks.whole(1, how_many=how_many), norm=norm)
 
 
-def disjoint_counts(norm: Norm = Norm.L1, neighbours: Neighbours = ADD_REMOVE) -> Sensitivity:
+def disjoint_counts(
+    *, norm: Norm | Literal["L1", "L2"] = Norm.L1, neighbours: Neighbours | Relation = ADD_REMOVE
+) -> Sensitivity:
     """Counts where a unit is in at most one, as in a histogram: 1; under replace it moves, 2 in L1 and √2 in L2.
 
     >>> disjoint_counts().value, disjoint_counts(neighbours=REPLACE).value
     (Fraction(1, 1), Fraction(2, 1))
     """
-    return counts(1 if neighbours is ADD_REMOVE else 2, norm)
+    known = Neighbours.read(neighbours)
+    moved = counts(1 if known is ADD_REMOVE else 2, norm=norm)
+    return Sensitivity(moved.value, moved.norm, known)
 
 
-def total(lower: Number, upper: Number, neighbours: Neighbours = ADD_REMOVE) -> Sensitivity:
+def total(lower: Number, upper: Number, *, neighbours: Neighbours | Relation = ADD_REMOVE) -> Sensitivity:
     """The sum of one value per unit on [lower, upper]: the larger of |lower| and |upper|; under replace the width."""
-    low, high = _bounds(lower, upper)
-    return Sensitivity(max(abs(low), abs(high)) if neighbours is ADD_REMOVE else high - low)
+    (low, high), known = _bounds(lower, upper), Neighbours.read(neighbours)
+    return Sensitivity(max(abs(low), abs(high)) if known is ADD_REMOVE else high - low, neighbours=known)
 
 
-def mean(lower: Number, upper: Number, size: int, neighbours: Neighbours = ADD_REMOVE) -> Sensitivity:
+def mean(lower: Number, upper: Number, size: int, *, neighbours: Neighbours | Relation = ADD_REMOVE) -> Sensitivity:
     """The mean of `size` values on [lower, upper] under replace, the size being public: the width over the size.
 
     >>> mean(-4, 4, size=100, neighbours=REPLACE).value
     Fraction(2, 25)
     """
-    low, high = _bounds(lower, upper)
-    if neighbours is ADD_REMOVE:
+    (low, high), known = _bounds(lower, upper), Neighbours.read(neighbours)
+    if known is ADD_REMOVE:
         raise Refused(
             "a mean has no useful sensitivity under add-remove, where the number of units is private; "
-            "release a sum and a count and divide them, or declare Neighbours.REPLACE and a public size"
+            "release a sum and a count and divide them, or declare neighbours='replace' and a public size"
         )
-    return Sensitivity((high - low) / checks.whole(1, size=size))
+    return Sensitivity((high - low) / checks.whole(1, size=size), neighbours=known)
 
 
 def maximum(lower: Number, upper: Number) -> Sensitivity:
@@ -147,14 +200,14 @@ def maximum(lower: Number, upper: Number) -> Sensitivity:
     return Sensitivity(high - low)
 
 
-def median(lower: Number, upper: Number, neighbours: Neighbours = ADD_REMOVE) -> Sensitivity:
+def median(lower: Number, upper: Number, *, neighbours: Neighbours | Relation = ADD_REMOVE) -> Sensitivity:
     """The median of values on [lower, upper]: the width under replace, half of it under add-remove.
 
-    >>> median(-4, 4, REPLACE).value, median(-4, 4).value
+    >>> median(-4, 4, neighbours=REPLACE).value, median(-4, 4).value
     (Fraction(8, 1), Fraction(4, 1))
     """
-    low, high = _bounds(lower, upper)
-    return Sensitivity(high - low if neighbours is REPLACE else (high - low) / 2)
+    (low, high), known = _bounds(lower, upper), Neighbours.read(neighbours)
+    return Sensitivity(high - low if known is REPLACE else (high - low) / 2, neighbours=known)
 
 
 def local_square(x: Number, bound: Number, moves: Number = 1) -> Fraction:
@@ -170,36 +223,38 @@ def local_square(x: Number, bound: Number, moves: Number = 1) -> Fraction:
     return max(abs(here**2 - y**2) for y in ends + middle)
 
 
-def local_count(holds: Sequence[bool], neighbours: Neighbours = ADD_REMOVE) -> Fraction:
+def local_count(holds: Sequence[bool], *, neighbours: Neighbours | Relation = ADD_REMOVE) -> Fraction:
     """The local sensitivity of the number of units for which something holds: 1, unless there is none to replace."""
-    return local_total([int(bool(each)) for each in holds], 0, 1, neighbours)
+    return local_total([int(bool(each)) for each in holds], 0, 1, neighbours=neighbours)
 
 
 def local_total(
-    values: Sequence[Number], lower: Number, upper: Number, neighbours: Neighbours = ADD_REMOVE
+    values: Sequence[Number], lower: Number, upper: Number, *, neighbours: Neighbours | Relation = ADD_REMOVE
 ) -> Fraction:
     """The local sensitivity of a sum of values on [lower, upper].
 
-    >>> local_total([30, 40], 0, 100), local_total([30, 40], 0, 100, REPLACE)
+    >>> local_total([30, 40], 0, 100), local_total([30, 40], 0, 100, neighbours=REPLACE)
     (Fraction(100, 1), Fraction(70, 1))
     """
     low, high = _bounds(lower, upper)
     data = _data(values, low, high)
-    if neighbours is ADD_REMOVE:  # an addition can always be as large as any removal
+    if Neighbours.read(neighbours) is ADD_REMOVE:  # an addition can always be as large as any removal
         return max(abs(low), abs(high))
     return max(high - data[0], data[-1] - low) if data else Fraction(0)
 
 
-def local_mean(values: Sequence[Number], lower: Number, upper: Number, neighbours: Neighbours = ADD_REMOVE) -> Fraction:
+def local_mean(
+    values: Sequence[Number], lower: Number, upper: Number, *, neighbours: Neighbours | Relation = ADD_REMOVE
+) -> Fraction:
     """The local sensitivity of the mean of values on [lower, upper].
 
-    >>> local_mean([0, 0, 4, 4], 0, 4), local_mean([0, 0, 4, 4], 0, 4, REPLACE)
+    >>> local_mean([0, 0, 4, 4], 0, 4), local_mean([0, 0, 4, 4], 0, 4, neighbours=REPLACE)
     (Fraction(2, 3), Fraction(1, 1))
     """
     low, high = _bounds(lower, upper)
     data, size = _data(values, low, high), len(values)
-    if neighbours is REPLACE:
-        return local_total(values, lower, upper, REPLACE) / size if size else Fraction(0)
+    if Neighbours.read(neighbours) is REPLACE:
+        return local_total(values, lower, upper, neighbours=REPLACE) / size if size else Fraction(0)
     here = sum(data, Fraction(0)) / size if size else (low + high) / 2
     added = max(high - here, here - low) / (size + 1)
     match size:
@@ -212,7 +267,7 @@ def local_mean(values: Sequence[Number], lower: Number, upper: Number, neighbour
 
 
 def local_maximum(
-    values: Sequence[Number], lower: Number, upper: Number, neighbours: Neighbours = ADD_REMOVE
+    values: Sequence[Number], lower: Number, upper: Number, *, neighbours: Neighbours | Relation = ADD_REMOVE
 ) -> Fraction:
     """The local sensitivity of the maximum: up to the bound, or down to the second; 0 if two are at the bound.
 
@@ -221,23 +276,23 @@ def local_maximum(
     """
     low, high = _bounds(lower, upper)
     data = _data(values, low, high)
-    if neighbours is REPLACE and not data:
+    if Neighbours.read(neighbours) is REPLACE and not data:
         return Fraction(0)
     second, first = [low, low, *data][-2:]
     return max(high - first, first - second)
 
 
 def local_median(
-    values: Sequence[Number], lower: Number, upper: Number, neighbours: Neighbours = ADD_REMOVE
+    values: Sequence[Number], lower: Number, upper: Number, *, neighbours: Neighbours | Relation = ADD_REMOVE
 ) -> Fraction:
     """The local sensitivity of the median: the way to the next ranks, which is 0 where the middle values are equal.
 
-    >>> local_median([0, 3, 9], 0, 10, REPLACE), local_median([5, 5, 5, 5], 0, 10, REPLACE)
-    (Fraction(6, 1), Fraction(0, 1))
+    >>> [local_median(values, 0, 10, neighbours=REPLACE) for values in ([0, 3, 9], [5, 5, 5, 5])]
+    [Fraction(6, 1), Fraction(0, 1)]
     """
     low, high = _bounds(lower, upper)
-    data = _data(values, low, high)
-    if neighbours is REPLACE and not data:
+    data, known = _data(values, low, high), Neighbours.read(neighbours)
+    if known is REPLACE and not data:
         return Fraction(0)
 
     def ranked(rank: int) -> Fraction:
@@ -247,7 +302,7 @@ def local_median(
         return (ranked(half_ranks // 2) + ranked((half_ranks + 1) // 2)) / 2
 
     # an addition or removal moves the middle by half a rank, a replacement (one of each) by a whole one
-    here, step = len(data) - 1, 1 if neighbours is ADD_REMOVE else 2
+    here, step = len(data) - 1, 1 if known is ADD_REMOVE else 2
     return max(middle(here + step) - middle(here), middle(here) - middle(here - step))
 
 

@@ -1,0 +1,120 @@
+"""What a mechanism is told about relation, norm and unit, it promises, or it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from sfumato.errors import InvalidArgument
+from sfumato.mechanisms import MECHANISMS, Exponential, Gaussian, Geometric, Laplace, RandomizedResponse
+from sfumato.privacy import sensitivity
+from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.sensitivity import Norm, Sensitivity
+from sfumato.privacy.unit import Unit
+from test_bad_input import MAKERS
+
+ADD_REMOVE, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE
+RELATED = [make for make, kind in zip(MAKERS, MECHANISMS, strict=True) if kind is not RandomizedResponse]
+SENSITIVE = MAKERS[:4]
+Maker = Callable[..., Any]
+
+
+@pytest.mark.parametrize("make", RELATED)
+def test_the_relation_may_be_given_by_its_name_and_is_kept_as_itself(make: Maker) -> None:
+    for relation in Neighbours:
+        mechanism = make(neighbours=relation.value)
+        assert mechanism.neighbours is mechanism.guarantee.neighbours is relation
+        assert mechanism == make(neighbours=relation)
+    assert make().guarantee.neighbours is ADD_REMOVE
+
+
+@pytest.mark.parametrize("nonsense", ["nonsense", "REPLACE", 2, Norm.L1])
+@pytest.mark.parametrize("make", RELATED)
+def test_what_is_no_relation_is_refused_in_the_constructor(make: Maker, nonsense: object) -> None:
+    with pytest.raises(InvalidArgument, match="neighbours must be 'add-remove' or 'replace'; got"):
+        make(neighbours=nonsense)
+
+
+@pytest.mark.parametrize("make", SENSITIVE)
+def test_a_mechanism_promises_the_relation_of_its_sensitivity(make: Maker) -> None:
+    for relation in Neighbours:
+        moves = Sensitivity(1, neighbours=relation)
+        assert make(sensitivity=moves).guarantee.neighbours is relation
+        assert make(sensitivity=moves, neighbours=relation.value).guarantee.neighbours is relation
+    assert make(sensitivity=Sensitivity(1)).guarantee.neighbours is ADD_REMOVE
+    assert make(sensitivity=Sensitivity(1), neighbours=REPLACE).guarantee.neighbours is REPLACE
+
+
+@pytest.mark.parametrize("make", SENSITIVE)
+def test_a_mechanism_refuses_a_relation_that_contradicts_its_sensitivity(make: Maker) -> None:
+    for relation, other in ((ADD_REMOVE, REPLACE), (REPLACE, ADD_REMOVE)):
+        with pytest.raises(InvalidArgument, match=rf"must be '{relation.value}'.*; got '{other.value}'; leave it out"):
+            make(sensitivity=Sensitivity(1, neighbours=relation), neighbours=other)
+
+
+def test_a_sum_worked_out_under_replace_is_promised_under_replace() -> None:
+    incomes = sensitivity.total(20_000, 200_000, neighbours=REPLACE)
+    assert Laplace(incomes, epsilon=1).guarantee.neighbours is REPLACE
+    with pytest.raises(InvalidArgument, match="monotonic must be False under replace"):
+        Exponential("ab", incomes, 1, monotonic=True)
+
+
+def test_a_norm_by_its_name_is_that_norm() -> None:
+    named, meant = (Laplace(Sensitivity(1, norm), 1, size=4) for norm in ("L2", Norm.L2))  # type: ignore[arg-type]
+    assert named.scale == meant.scale > 1.99  # the L1 distance may be sqrt(4) times as large
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_a_unit_is_passed_on_to_the_guarantee(make: Maker) -> None:
+    assert make().guarantee.unit == Unit()
+    for unit in (Unit("person_id"), "person_id", ("person_id",)):
+        mechanism = make(unit=unit)
+        assert mechanism.unit == mechanism.guarantee.unit == Unit(("person_id",))
+    with pytest.raises(InvalidArgument, match="names of columns"):
+        make(unit=3)
+
+
+def test_the_other_constructors_of_randomized_response_take_a_unit_too() -> None:
+    for mechanism in (
+        RandomizedResponse.truth_or_coin(unit="person_id"),
+        RandomizedResponse.keep(0.75, unit="person_id"),
+    ):
+        assert mechanism.guarantee.unit == Unit("person_id")
+
+
+def test_the_geometric_mechanism_takes_a_whole_sensitivity_in_l1() -> None:
+    assert Geometric(sensitivity.counts(3), 1, size=3).error() == Geometric(3, 1, size=3).error()
+    assert Geometric(sensitivity.counts(3), 1, size=3).loss == Geometric(3, 1, size=3).loss
+    with pytest.raises(InvalidArgument, match=r"whole number.*; got 1\.5; use Laplace"):
+        Geometric(Sensitivity(1.5), 1)
+    with pytest.raises(InvalidArgument, match=r"in L1.*; got one in L2; give norm='L1'"):
+        Geometric(sensitivity.counts(4, norm="L2"), 1, size=4)
+
+
+@pytest.mark.parametrize("norm", Norm)
+def test_scores_move_no_farther_than_a_sensitivity_in_any_norm(norm: Norm) -> None:
+    scores = [0, 3]
+    plain, given = Exponential("ab", 2, 1), Exponential("ab", Sensitivity(2, norm), 1)
+    assert given.log_probability("b", scores) == plain.log_probability("b", scores)
+
+
+@pytest.mark.parametrize("kind", MECHANISMS)
+def test_help_shows_every_parameter_with_its_meaning_and_an_example(kind: type) -> None:
+    text = kind.__doc__ or ""
+    for field in fields(kind):
+        if not field.name.startswith("_"):
+            assert any(line.split()[:1] == [field.name] and len(line.split()) > 3 for line in text.splitlines()), field
+    assert ">>> " in text
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("make", [Laplace, Geometric, lambda *a, **k: Gaussian(*a, delta=1e-6, **k)])
+def test_one_number_has_the_same_error_bar_alone_and_at_once(make: Maker, confidence: float) -> None:
+    alone = make(1, epsilon=1).error(confidence)
+    assert make(1, epsilon=1).error(confidence, simultaneous=True) == alone
+    assert make(1, epsilon=1, size=1).error(confidence, simultaneous=True) == make(1, epsilon=1, size=1).error(
+        confidence
+    )
