@@ -2,10 +2,15 @@
 
     SfumatoError
     ├── InvalidArgument          an argument that cannot be meant (also a ValueError)
+    │   ├── UnknownName          a name that is not there; the nearest ones are offered
+    │   ├── SourceNotFound       no file, or no table in it
     │   ├── OutsideRange         a value outside what was declared
     │   ├── WrongShape           a vector where a number was declared, or of another length
     │   └── ScaleTooLarge        more noise than the lattice can carry
+    ├── EngineFailed             the engine could not finish; one constant message
     └── Refused                  a request that is understood and denied
+        ├── UnsupportedQuery     SQL that is not answered
+        ├── UnboundedColumn      a column whose values nobody bounded
         └── BudgetExhausted      it would cost more than is left
 
 A message says what was expected, what came and what helps. Only `OutsideRange` and `WrongShape` may speak of a value
@@ -21,6 +26,14 @@ class SfumatoError(Exception):
 
 class InvalidArgument(SfumatoError, ValueError):
     """An argument that cannot be meant."""
+
+
+class UnknownName(InvalidArgument):
+    """A name that is not there; the message offers the nearest ones."""
+
+
+class SourceNotFound(InvalidArgument):
+    """A file that is not there, or a table that is not in it."""
 
 
 class OutsideRange(InvalidArgument):
@@ -41,3 +54,15 @@ class Refused(SfumatoError):
 
 class BudgetExhausted(Refused):
     """A request that would cost more than is left."""
+
+
+class UnsupportedQuery(Refused):
+    """SQL that is not answered."""
+
+
+class UnboundedColumn(Refused):
+    """A column whose values nobody bounded."""
+
+
+class EngineFailed(SfumatoError):
+    """The engine could not finish; the message is always the same, since the engine's own may hold values."""

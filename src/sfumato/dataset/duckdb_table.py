@@ -1,0 +1,81 @@
+"""A table in a DuckDB file; its catalogue is read, not its rows."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sfumato.dataset.kind import Kind, kinds
+from sfumato.dataset.name import distinct, nearest
+from sfumato.errors import InvalidArgument, SourceNotFound
+
+_CATALOGUE = """
+SELECT CASE table_schema WHEN 'main' THEN '' ELSE table_schema || '.' END || table_name, table_type
+FROM information_schema.tables WHERE table_catalog = current_database()
+"""
+_COLUMNS = """
+SELECT column_name, data_type FROM duckdb_columns()
+WHERE database_name = current_database()
+AND CASE schema_name WHEN 'main' THEN '' ELSE schema_name || '.' END || table_name = ?
+ORDER BY column_index
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class DuckdbTable:
+    """A table in a DuckDB file; `table` is its name, before it that of its schema where that is not main."""
+
+    path: str
+    table: str
+
+    typed: ClassVar[bool] = True
+
+    @property
+    def label(self) -> str:
+        """The file's name and the table's."""
+        return f"{os.path.basename(self.path)}#{self.table}"
+
+    @property
+    def identity(self) -> frozenset[str]:
+        """The table in the file behind all links."""
+        return frozenset((f"{os.path.realpath(self.path)}#{self.table.lower()}",))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The name in SQL, each part to be quoted on its own: the schema, where one is named, and the table."""
+        return tuple(self.table.split(".", 1))
+
+    def types(self) -> dict[str, str]:
+        """The type of every column by its own name."""
+        with self.connect() as engine:
+            tables = dict(engine.execute(_CATALOGUE).fetchall())
+            known = {name.lower(): name for name in tables}
+            spelt = known.get(self.table.lower())
+            if spelt is None:
+                advice = nearest(self.table, tables)
+                raise SourceNotFound(f"{os.path.basename(self.path)}: unknown table {self.table!r}; {advice}")
+            if tables[spelt] != "BASE TABLE":
+                # a query may tie the rows of many people together, so that one of them moves the rows of all
+                raise InvalidArgument(f"{self.label} must be a table; got a view; create a table from it")
+            columns = engine.execute(_COLUMNS, [spelt]).fetchall()
+        distinct((name for name, _ in columns), where=self.label)
+        return dict(columns)
+
+    def schema(self) -> dict[str, Kind]:
+        """The kind of every column that can be asked about, in order."""
+        return kinds(self.types())
+
+    def connect(self) -> Any:
+        """A connection that only reads, for whoever may: an engine, or a reader of public keys."""
+        import duckdb
+
+        if not os.path.isfile(self.path):
+            raise SourceNotFound(f"source must be a DuckDB file; found none at {self.path!r}; check the path")
+        try:
+            return duckdb.connect(self.path, read_only=True)
+        except duckdb.Error:
+            raise InvalidArgument(
+                f"{os.path.basename(self.path)} cannot be opened as a DuckDB file; check that it is one, and close "
+                "whatever writes to it"
+            ) from None

@@ -1,0 +1,86 @@
+"""Tables in memory: pandas, polars and Arrow, known by their class and never imported here."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from sfumato.dataset.kind import Kind, kinds
+from sfumato.dataset.name import distinct
+from sfumato.errors import InvalidArgument
+
+Library = Literal["pandas", "polars", "pyarrow"]
+_LABELS: dict[Library, str] = {"pandas": "a pandas frame", "polars": "a polars frame", "pyarrow": "an Arrow table"}
+_CLASSES: dict[Library, str] = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """A frame in memory; equal only to itself, and silent about its rows."""
+
+    frame: Any = field(repr=False)  # a frame prints its rows
+
+    typed: ClassVar[bool] = True
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Frame) and self.frame is other.frame
+
+    def __hash__(self) -> int:
+        return id(self.frame)
+
+    @property
+    def library(self) -> Library:
+        """Where the frame comes from."""
+        found = library_of(self.frame)
+        if found is None:
+            found_class = type(self.frame).__name__
+            raise InvalidArgument(f"source must be a frame of pandas, polars or Arrow; got a {found_class}; convert it")
+        return found
+
+    @property
+    def label(self) -> str:
+        """What the frame is."""
+        return _LABELS[self.library]
+
+    @property
+    def identity(self) -> frozenset[str]:
+        """The object in memory."""
+        return frozenset((f"frame:{id(self.frame)}",))
+
+    def types(self) -> dict[str, str]:
+        """The type of every column by its own name."""
+        names, types = _typed_names(self.frame, self.library)
+        return dict(zip(distinct(names, where=self.label), types, strict=True))
+
+    def schema(self) -> dict[str, Kind]:
+        """The kind of every column that can be asked about, in order; pandas objects and categories are text."""
+        return kinds(self.types())
+
+    def readable(self) -> Any:
+        """The frame for an engine, without columns that cannot be asked about: one of them would make it fail."""
+        types, kept = self.types(), list(self.schema())
+        if len(kept) == len(types):
+            return self.frame
+        return self.frame[kept] if self.library == "pandas" else self.frame.select(kept)
+
+
+def library_of(frame: object) -> Library | None:
+    """The library whose frame this is; a library that was not imported cannot have made it."""
+    for library, name in _CLASSES.items():
+        made = getattr(sys.modules.get(library), name, None)
+        if isinstance(made, type) and isinstance(frame, made):
+            return library
+    return None
+
+
+def _typed_names(frame: Any, library: Library) -> tuple[list[str], list[str]]:
+    match library:
+        case "pandas":
+            return list(frame.columns), [str(type) for type in frame.dtypes]
+        case "polars":
+            # objects of Python have no column type that an engine could read
+            types = [str(type) for type in frame.dtypes]
+            return list(frame.columns), ["python" if type == "Object" else type for type in types]
+        case "pyarrow":
+            return list(frame.schema.names), [str(type) for type in frame.schema.types]

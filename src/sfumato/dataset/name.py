@@ -1,0 +1,71 @@
+"""Names, matched whatever their case, and the place that a refusal points to.
+
+>>> find("Income", ("person_id", "income"), what="column", where="people.parquet")
+'income'
+>>> find("incme", ("person_id", "income"), what="column", where="people.parquet")
+Traceback (most recent call last):
+    ...
+sfumato.errors.UnknownName: people.parquet: unknown column 'incme'; did you mean 'income'?
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from sfumato.errors import InvalidArgument, UnknownName
+
+_SHOWN = 10
+
+
+def find(name: str, known: Iterable[str], *, what: str, where: str) -> str:
+    """The known name that is equal but for case."""
+    spelt = {each.lower(): each for each in known}
+    if name.lower() not in spelt:
+        raise UnknownName(f"{where}: unknown {what} {name!r}; {nearest(name, spelt.values())}")
+    return spelt[name.lower()]
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """The advice to whoever typed a name that is not known.
+
+    >>> nearest("colums", ["columns", "unit"]), nearest("x", ["columns", "unit"]), nearest("x", [])
+    ("did you mean 'columns'?", 'known are columns, unit', 'none is known')
+    """
+    spelt = {each.lower(): each for each in known}
+    if close := difflib.get_close_matches(name.lower(), spelt, n=3):
+        return f"did you mean {' or '.join(repr(spelt[each]) for each in close)}?"
+    shown = list(spelt.values())[:_SHOWN]
+    return f"known are {', '.join(shown)}{', ...' if len(spelt) > _SHOWN else ''}" if shown else "none is known"
+
+
+def distinct(names: Iterable[str], *, where: str, what: str = "column") -> tuple[str, ...]:
+    """The names of columns or tables, of which no two are equal but for case, none is empty and each can be shown."""
+    listed = tuple(names)
+    seen: set[str] = set()
+    for name in listed:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise InvalidArgument(f"{where}: {what} names must be plain texts; got another; name every {what}")
+        if name.lower() in seen:
+            raise InvalidArgument(
+                f"{where}: {what} names must differ by more than upper and lower case; got {name!r} twice; rename one"
+            )
+        seen.add(name.lower())
+    return listed
+
+
+@contextmanager
+def at(place: str) -> Iterator[None]:
+    """Put the place before the message of what is refused inside.
+
+    >>> with at("tables.people"):
+    ...     raise InvalidArgument("unit must be a text")
+    Traceback (most recent call last):
+        ...
+    sfumato.errors.InvalidArgument: tables.people: unit must be a text
+    """
+    try:
+        yield
+    except InvalidArgument as error:
+        raise type(error)(f"{place}: {error}") from None

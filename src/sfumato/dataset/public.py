@@ -1,0 +1,72 @@
+"""Keys read from PUBLIC data: the only place in this folder that reads rows.
+
+WHATEVER IS READ HERE BECOMES PUBLIC. Give it a published list (the regions of a country, the codes of a
+classification), never a column of a private table: that a key occurs there may be one person's secret.
+"""
+
+from __future__ import annotations
+
+import glob
+from typing import Any
+
+from sfumato.dataset.keys import Key, read_keys
+from sfumato.dataset.kind import Kind, kind_named, read_kind, without_parts
+from sfumato.dataset.name import at, find
+from sfumato.dataset.source import CsvFiles, DuckdbTable, Frame, ParquetFiles, Source, read_source
+from sfumato.errors import InvalidArgument
+
+
+def keys_from(source: object, column: str, *, type: str | None = None) -> tuple[Key, ...]:
+    """The different values of a column of a PUBLIC file or frame, which BECOME PUBLIC, in order of appearance.
+
+    Never call it on a private table. Missing values are left out. A CSV says no types: its keys are texts unless
+    `type` is given.
+
+    >>> import pandas
+    >>> keys_from(pandas.DataFrame({"region": ["north", "south", "north"]}), "region")
+    ('north', 'south')
+    """
+    public = read_source(source)
+    types = public.types()
+    name = find(column, types, what="column", where=public.label)
+    kind = kind_named(types[name]) if type is None else read_kind(type)
+    with at(f"{public.label}, column {name!r}"):
+        if kind is None:
+            raise InvalidArgument(
+                f"keys must be numbers, texts, booleans or dates; got {without_parts(types[name])}; convert it"
+            )
+        return read_keys(list(dict.fromkeys(_values(public, name, kind))))
+
+
+def _values(public: Source, name: str, kind: Kind) -> list[Any]:
+    import duckdb
+
+    with public.connect() if isinstance(public, DuckdbTable) else duckdb.connect() as engine:
+        rows, arguments = _rows(public, engine)
+        query = f"SELECT CAST({_quoted(name)} AS {kind.value}) FROM {rows} WHERE {_quoted(name)} IS NOT NULL"
+        try:
+            return [value for (value,) in engine.execute(query, arguments).fetchall()]
+        except duckdb.Error:
+            raise InvalidArgument(
+                f"keys must be readable as {kind}; got one that is not; mend it or the type"
+            ) from None
+
+
+def _rows(public: Source, engine: Any) -> tuple[str, list[Any]]:
+    """What to select from, and its arguments."""
+    match public:
+        case ParquetFiles():
+            return "read_parquet(?, hive_partitioning = false)", [[glob.escape(path) for path in public.paths()]]
+        case CsvFiles():
+            names = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in public.types())
+            options = f"auto_detect = false, header = true, quote = '\"', escape = '\"', columns = {{{names}}}"
+            return f"read_csv(?, delim = ?, {options})", [[glob.escape(p) for p in public.paths()], public.delimiter]
+        case DuckdbTable():
+            return ".".join(_quoted(part) for part in public.parts), []
+        case Frame():
+            engine.register("public_frame", public.readable())
+            return "public_frame", []
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,75 @@
+"""Where the rows of a table are; what is read here is the schema.
+
+Every source has a `label` for messages, an `identity` that tells whether two are the same, the `types` of its columns
+as it names them, and their `schema`.
+
+>>> read_source("people.xlsx")
+Traceback (most recent call last):
+    ...
+sfumato.errors.InvalidArgument: source must end in .parquet or .csv; got 'people.xlsx'; convert the file
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from sfumato.dataset.duckdb_table import DuckdbTable
+from sfumato.dataset.files import CsvFiles, ParquetFiles, find_delimiter
+from sfumato.dataset.frame import Frame, library_of
+from sfumato.errors import InvalidArgument
+
+__all__ = ["CsvFiles", "DuckdbTable", "Frame", "ParquetFiles", "Source", "read_source"]
+
+Source = ParquetFiles | CsvFiles | Frame | DuckdbTable
+
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)  # two letters at least: C: is a drive
+_DUCKDB = "duckdb:///"
+
+
+def read_source(source: object, *, folder: str | Path | None = None) -> Source:
+    """The source that a path, a glob, an address or a frame means; a relative path starts in `folder`."""
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, (str, Path)):
+        return _read_text(os.fspath(source), os.path.abspath(folder or os.curdir))
+    if library_of(source) is not None:
+        return Frame(source)
+    raise InvalidArgument(
+        "source must be a path, a glob, an address or a frame of pandas, polars or Arrow; "
+        f"got a {type(source).__name__}; {_advice(source)}"
+    )
+
+
+def _read_text(text: str, folder: str) -> Source:
+    if text.startswith(_DUCKDB):
+        path, _, name = text.removeprefix(_DUCKDB).rpartition("#")
+        if not path or not name:
+            raise InvalidArgument(f"source must name file and table; got {text!r}; write duckdb:///file.db#table")
+        return DuckdbTable(os.path.join(folder, path), name)
+    if scheme := _SCHEME.match(text):
+        # the rest of an address may hold a password
+        raise InvalidArgument(
+            f"source must be a path, a glob or duckdb:///file.db#table; got an address of {scheme[1]!r}; "
+            "export it to parquet"
+        )
+    pattern = text if os.path.isabs(text) else os.path.join(glob.escape(folder), text)
+    match Path(text).suffix.lower():
+        case ".parquet":
+            return ParquetFiles(pattern)
+        case ".csv":
+            files = CsvFiles(pattern)
+            return replace(files, delimiter=find_delimiter(files.paths()[0]))
+    raise InvalidArgument(f"source must end in .parquet or .csv; got {text!r}; convert the file")
+
+
+def _advice(source: object) -> str:
+    kind = type(source).__name__
+    if kind == "LazyFrame":
+        return "collect it first: frame.collect()"
+    if kind == "RecordBatch":
+        return "make a table of it: pyarrow.Table.from_batches([batch])"
+    return "convert it first"

@@ -1,0 +1,151 @@
+"""A private table: where its rows are, whose they are, and what is public about its columns.
+
+>>> import pandas
+>>> frame = pandas.DataFrame({"person_id": [1, 2], "income": [31_000.0, 52_000.0]})
+>>> people = table(frame, unit="person_id", columns={"income": column(bounds=(0, 200_000))})
+>>> print(people.unit, people.columns["income"].kind)
+all rows of one person_id double
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from sfumato import checks
+from sfumato.dataset.column import Column, column
+from sfumato.dataset.kind import Kind, kind_named, kinds, without_parts
+from sfumato.dataset.name import at, find, nearest
+from sfumato.dataset.source import Source, read_source
+from sfumato.errors import InvalidArgument, UnknownName
+from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.unit import Unit
+
+_LONGEST_VERSION = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A private table as the public may know it; `columns` holds every column, its kind known, in order."""
+
+    source: Source
+    unit: Unit
+    neighbours: Neighbours
+    columns: Mapping[str, Column] = field(hash=False)
+    version: str = "1"
+    most_rows: int | None = None
+
+    def kind(self, name: str) -> Kind:
+        """The kind of a column, whatever the case of its name."""
+        kind = self.columns[self.find(name)].kind
+        assert kind is not None, "a table knows the kinds of its columns"
+        return kind
+
+    def find(self, name: str) -> str:
+        """The column's name as the source spells it; an unknown one is refused, and the nearest offered."""
+        return find(name, self.columns, what="column", where=self.source.label)
+
+
+def table(
+    source: object,
+    *,
+    unit: Unit | str | Iterable[str] | None = None,
+    columns: Mapping[str, Column | Mapping[str, Any]] | None = None,
+    neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE,
+    version: str = "1",
+    most_rows: int | None = None,
+) -> Table:
+    """Declare a private table; only its schema is read.
+
+    `unit` names the column or columns whose values tell one protected unit from another; none: a row is a person.
+    `most_rows` is the owner's word that no unit has more rows: more are weighed down, so that a wrong word costs
+    accuracy, never privacy. `version` is a public label of the data; a new one makes old answers stale. A unit column
+    may have keys or bounds like any other, for example the days of (person, day).
+    """
+    where = read_source(source)
+    types = where.types()
+    protected = _unit(unit, types, where)
+    declared = {_known(name, types, where): _read(name, given) for name, given in _pairs(columns)}
+    if len(declared) < len(columns or ()):
+        raise InvalidArgument("columns must be declared once; got one in upper and in lower case; leave one out")
+    settled = {
+        name: _settle(name, declared.get(name, Column()), kind, where.typed) for name, kind in kinds(types).items()
+    }
+    return Table(
+        where,
+        protected,
+        Neighbours.read(neighbours),
+        MappingProxyType(settled),
+        _version(version),
+        _rows(most_rows, protected),
+    )
+
+
+def _known(name: object, types: Mapping[str, str], source: Source) -> str:
+    if not isinstance(name, str):
+        raise InvalidArgument(f"names of columns must be texts; got a {type(name).__name__}; write it in quotes")
+    spelt = find(name, types, what="column", where=source.label)
+    if kind_named(types[spelt]) is None:
+        raise InvalidArgument(
+            f"{source.label}: column {spelt!r} must be a number, a text, a truth value, a date or a time; "
+            f"got {without_parts(types[spelt])}; convert it, or leave it out"
+        )
+    return spelt
+
+
+def _unit(unit: Unit | str | Iterable[str] | None, types: Mapping[str, str], source: Source) -> Unit:
+    named = Unit() if unit is None else Unit.read(unit)
+    if not named.columns and unit is not None and unit != Unit():
+        raise InvalidArgument("unit must name at least one column; got none; leave it out if a row is a person")
+    columns = tuple(_known(name, types, source) for name in named.columns)
+    if len(set(columns)) < len(columns):
+        raise InvalidArgument(f"unit must name each column once; got {', '.join(columns)}; leave one out")
+    return Unit(columns)
+
+
+def _pairs(columns: object) -> Iterable[tuple[str, Any]]:
+    if columns is None:
+        return ()
+    if not isinstance(columns, Mapping):
+        raise InvalidArgument(
+            f"columns must map names to columns; got a {type(columns).__name__}; "
+            "for example {'age': column(bounds=(0, 120))}"
+        )
+    return columns.items()
+
+
+def _read(name: str, given: object) -> Column:
+    if isinstance(given, Column):
+        return given
+    known = tuple(inspect.signature(column).parameters)
+    with at(f"column {name!r}"):
+        if not isinstance(given, Mapping):
+            raise InvalidArgument(f"a declaration must be column(...); got a {type(given).__name__}; write one")
+        for word in given:
+            if word not in known:
+                raise UnknownName(f"unknown declaration {word!r}; {nearest(str(word), known)}")
+        return column(**given)
+
+
+def _settle(name: str, declared: Column, stored: Kind, typed: bool) -> Column:
+    with at(f"column {name!r}"):
+        return declared.stored_as(stored) if typed else declared.untyped()
+
+
+def _version(version: object) -> str:
+    if not isinstance(version, str) or not 0 < len(version) <= _LONGEST_VERSION or not version.isprintable():
+        raise InvalidArgument(f"version must be a short text; got {version!r}; for example '2026-11'")
+    return version
+
+
+def _rows(most_rows: int | None, unit: Unit) -> int | None:
+    if most_rows is not None:
+        checks.whole(1, most_rows=most_rows)
+    if unit.columns:
+        return most_rows
+    if most_rows not in (None, 1):
+        raise InvalidArgument(f"most_rows must be 1 where a row is a person; got {most_rows}; name the unit's column")
+    return 1

@@ -1,0 +1,211 @@
+"""A project file, `sfumato.toml`, read into tables, populations and an allowance.
+
+    [ledger]
+    url = "sqlite:///ledger.db"            # optional
+    [allowance]                            # for everyone in tables that no population names
+    epsilon = 3.0
+    delta = 1e-9
+    [populations.staff]                    # where tables hold different people
+    tables = ["payroll"]
+    epsilon = 1.0
+    [tables.people]
+    source = "people.parquet"
+    version = "2026-11"
+    unit = "person_id"
+    neighbours = "add-remove"
+    most_rows = 50
+    [tables.people.columns]
+    income = { type = "double", bounds = [0, 200000] }
+    region = { keys = ["north", "south"] }
+    age = { range = [0, 120] }             # both included
+    month = { dates = ["2026-01-01", "2026-12-31", "month"] }
+
+An unknown key is refused with its place: a misspelt `bounds` that is passed over would be a bound that nobody declared.
+Relative paths start in the file's folder.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from sfumato import checks
+from sfumato.dataset.column import Column, column
+from sfumato.dataset.keys import dates
+from sfumato.dataset.name import at, distinct, nearest
+from sfumato.dataset.population import Population, check_apart
+from sfumato.dataset.source import read_source
+from sfumato.dataset.table import Table, table
+from sfumato.errors import InvalidArgument, SourceNotFound, UnknownName
+from sfumato.privacy.guarantee import Guarantee
+
+FILE = "sfumato.toml"
+EVERYONE = "everyone"  # the population of the tables that no other names
+_TOP = ("ledger", "allowance", "populations", "tables")
+_TABLE = ("source", "version", "unit", "neighbours", "most_rows", "columns")
+_COLUMN = ("type", "bounds", "keys", "range", "dates")
+_WORDS: tuple[tuple[type, str], ...] = (
+    (bool, "a truth value"),
+    (str, "a text"),
+    (int, "a number"),
+    (float, "a number"),
+    (list, "a list"),
+    (dict, "a section"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What a project file declares; each table is in one of the populations."""
+
+    tables: Mapping[str, Table] = field(hash=False)
+    allowance: Guarantee
+    ledger: str | None
+    populations: Mapping[str, Population] = field(hash=False)
+
+
+def load(path: str | Path = FILE) -> Project:
+    """Read a project file, or the one in a folder; of the tables' sources only the schemas are read."""
+    file = Path(path).absolute()
+    file = file / FILE if file.is_dir() else file
+    raw = _section(_parse(file), "", _TOP)
+    for needed in ("allowance", "tables"):
+        if not raw.get(needed):
+            raise InvalidArgument(
+                f"{needed}: missing; write a section [{needed}{'.NAME' if needed == 'tables' else ''}]"
+            )
+    tables = {
+        name: _table(given, f"tables.{name}", file.parent) for name, given in _section(raw["tables"], "tables").items()
+    }
+    distinct(tables, what="table", where="tables")
+    allowance = _allowance(_section(raw["allowance"], "allowance", ("epsilon", "delta")), "allowance")
+    populations = _populations(_section(raw.get("populations", {}), "populations"), tables, allowance)
+    return Project(MappingProxyType(tables), allowance, _ledger(raw, file.parent), MappingProxyType(populations))
+
+
+def _parse(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except FileNotFoundError:
+        raise SourceNotFound(
+            f"no project file at {str(file)!r}; draft one from a table: sfumato init data.csv"
+        ) from None
+    except UnicodeDecodeError:
+        raise InvalidArgument(f"{file.name} must be written in UTF-8; got another encoding; save it anew") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidArgument(f"{file.name} is not TOML: {error}") from None
+    except OSError as error:
+        raise InvalidArgument(f"{file.name} cannot be read: {error.strerror}") from None
+
+
+def _table(given: object, place: str, folder: Path) -> Table:
+    raw = _section(given, place, _TABLE)
+    if "source" not in raw:
+        raise InvalidArgument(f"{place}.source: missing; say where the rows are, for example source = 'people.parquet'")
+    address = _expect(raw["source"], str, f"{place}.source")
+    with at(f"{place}.source"):
+        source = read_source(address, folder=folder)
+    unit = raw.get("unit")
+    if not isinstance(unit, str | None) and not (isinstance(unit, list) and all(isinstance(u, str) for u in unit)):
+        raise InvalidArgument(f"{place}.unit: expected a text or a list of texts; got {_word(unit)}")
+    columns = {
+        name: _column(each, f"{place}.columns.{name}")
+        for name, each in _section(raw.get("columns", {}), f"{place}.columns").items()
+    }
+    rest = {key: raw[key] for key in ("version", "neighbours", "most_rows") if key in raw}
+    with at(place):
+        return table(source, unit=unit, columns=columns, **rest)
+
+
+def _column(given: object, place: str) -> Column:
+    raw = _section(given, place, _COLUMN)
+    with at(place):
+        listed = [key for key in ("keys", "range", "dates") if key in raw]
+        if len(listed) > 1:
+            raise InvalidArgument(f"keys must be declared once; got {' and '.join(listed)}; keep one")
+        return column(type=raw.get("type"), bounds=raw.get("bounds"), keys=_keys(raw))
+
+
+def _keys(raw: dict[str, Any]) -> Any:
+    match raw:
+        case {"keys": keys}:
+            return _expect(keys, list, "keys")
+        case {"range": [int(low), int(high), *step]} if len(step) < 2:
+            return range(low, high + 1, checks.whole(1, step=step[0]) if step else 1)
+        case {"range": _}:
+            raise InvalidArgument("range: expected [first, last] or [first, last, step] in whole numbers")
+        case {"dates": [first, last, *step]} if len(step) < 2:
+            return dates(first, last, *step)
+        case {"dates": _}:
+            raise InvalidArgument(
+                "dates: expected [first, last] or [first, last, step], as in ['2026-01-01', '2026-12-31']"
+            )
+    return None
+
+
+def _populations(raw: dict[str, Any], tables: Mapping[str, Table], allowance: Guarantee) -> dict[str, Population]:
+    populations: dict[str, Population] = {}
+    homes: dict[str, str] = {}
+    for name, given in raw.items():
+        place = f"populations.{name}"
+        if name == EVERYONE:
+            raise InvalidArgument(f"{place}: this name means the tables that no population names; choose another")
+        section = _section(given, place, ("tables", "epsilon", "delta"))
+        members = _expect(section.get("tables", []), list, f"{place}.tables")
+        for member in members:
+            if member not in tables:
+                raise UnknownName(f"{place}.tables: unknown table {member!r}; {nearest(str(member), tables)}")
+            if homes.setdefault(member, name) != name:
+                raise InvalidArgument(
+                    f"{place}.tables: {member!r} is in population {homes[member]!r} already; keep one"
+                )
+        populations[name] = Population(name, _allowance(section, place), {member: tables[member] for member in members})
+    if rest := {name: each for name, each in tables.items() if name not in homes}:
+        populations[EVERYONE] = Population(EVERYONE, allowance, rest)
+    check_apart(populations.values())
+    return populations
+
+
+def _allowance(raw: dict[str, Any], place: str) -> Guarantee:
+    if "epsilon" not in raw:
+        raise InvalidArgument(f"{place}.epsilon: missing; say what may be spent, for example epsilon = 1.0")
+    with at(place):
+        return Guarantee(raw["epsilon"], raw.get("delta", 0))
+
+
+def _ledger(raw: dict[str, Any], folder: Path) -> str | None:
+    section = _section(raw.get("ledger", {}), "ledger", ("url",))
+    if "url" not in section:
+        return None
+    url: str = _expect(section["url"], str, "ledger.url")
+    if "://" in url and not url.startswith("sqlite"):
+        return url
+    scheme, parted, path = url.rpartition(":///")
+    if not path or "://" in path or ":memory:" in path:
+        raise InvalidArgument(
+            "ledger.url: expected a file or a database; got neither; a ledger must outlive its process"
+        )
+    return f"{scheme}{parted}{os.path.join(folder, path)}"
+
+
+def _section(value: object, place: str, known: tuple[str, ...] | None = None) -> dict[str, Any]:
+    section: dict[str, Any] = _expect(value, dict, place)
+    for key in section:
+        if known is not None and key not in known:
+            raise UnknownName(f"{place}{'.' if place else ''}{key}: unknown key; {nearest(key, known)}")
+    return section
+
+
+def _expect(value: object, wanted: type, place: str) -> Any:
+    if not isinstance(value, wanted):
+        raise InvalidArgument(f"{place}: expected {dict(_WORDS)[wanted]}; got {_word(value)}")
+    return value
+
+
+def _word(value: object) -> str:
+    return next((word for kind, word in _WORDS if isinstance(value, kind)), "a date or time")

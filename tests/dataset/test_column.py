@@ -1,0 +1,78 @@
+"""`column`: declarations, and how they meet the kind that a source stores."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sfumato.dataset.column import Bounds, Column, column
+from sfumato.dataset.kind import Kind
+from sfumato.errors import InvalidArgument
+
+numbers = st.fractions(-1000, 1000) | st.floats(-1e6, 1e6) | st.integers()
+
+
+def test_bounds_are_read_as_they_are_typed() -> None:
+    """A float means the decimal that it prints as."""
+    assert column(bounds=(0, 0.1)).bounds == Bounds(Fraction(0), Fraction(1, 10))
+
+
+@given(numbers, numbers)
+def test_bounds_are_a_proper_interval_or_refused(low: float, high: float) -> None:
+    """And the largest absolute value is that of an end."""
+    if Fraction(str(low)) < Fraction(str(high)):
+        bounds = Bounds.read(low, high)
+        assert -bounds.largest <= bounds.low < bounds.high <= bounds.largest
+        assert bounds.largest in (abs(bounds.low), abs(bounds.high))
+    else:
+        with pytest.raises(InvalidArgument, match="turn them"):
+            Bounds.read(low, high)
+
+
+@pytest.mark.parametrize("bounds", [5, (0,), (0, 1, 2), "01", {0, 1}])
+def test_bounds_are_two_numbers(bounds: object) -> None:
+    """In order, so no set."""
+    with pytest.raises(InvalidArgument, match=r"two numbers \(low, high\)"):
+        column(bounds=bounds)  # type: ignore[arg-type]
+
+
+def test_a_declaration_must_fit_its_own_type() -> None:
+    """The refusal comes with the declaration, before any source."""
+    with pytest.raises(InvalidArgument, match="bounds must belong to numbers; got a column of type text"):
+        column(type="text", bounds=(0, 1))
+    with pytest.raises(InvalidArgument, match="column's type date; got text"):
+        column(type="date", keys=["2026-01-01"])
+
+
+def test_keys_take_the_type_of_their_column() -> None:
+    """Whole keys of a double column are doubles."""
+    assert [type(key) for key in column(type="double", keys=[1, 2]).keys or ()] == [float, float]
+
+
+@pytest.mark.parametrize(
+    ("declared", "kind"),
+    [
+        (column(), Kind.TEXT),
+        (column(bounds=(0, 9)), Kind.REAL),
+        (column(keys=[1, 2]), Kind.INTEGER),
+        (column(keys=[1, 2], bounds=(0, 9)), Kind.INTEGER),
+        (column(type="date"), Kind.DATE),
+        (column(type="integer", bounds=(0, 9)), Kind.INTEGER),
+    ],
+)
+def test_without_a_schema_the_declaration_decides(declared: Column, kind: Kind) -> None:
+    """As in a CSV file."""
+    assert declared.untyped().kind is kind
+
+
+@given(st.sampled_from(Kind), st.sampled_from([None, *Kind]))
+def test_with_a_schema_the_source_decides_what_may_be_declared(stored: Kind, declared: Kind | None) -> None:
+    """The result has the declared kind, or the stored one, or is refused."""
+    given_column = Column(declared)
+    try:
+        assert given_column.stored_as(stored).kind is (declared or stored)
+    except InvalidArgument as error:
+        assert stored is not Kind.TEXT and "convert the column" in str(error)
