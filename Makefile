@@ -34,6 +34,7 @@ bench: $(VENV)/developing
 	$(BIN)/python bench/start.py --json bench/results/start.json
 	$(BIN)/python bench/noise.py --json bench/results/noise.json
 	$(BIN)/python bench/accounting.py --json bench/results/accounting.json
+	$(BIN)/python bench/query.py --json bench/results/query.json
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sfumato needs Python 3.11 or newer: make PYTHON=python3.11 demo")'

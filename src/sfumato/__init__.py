@@ -8,6 +8,12 @@ True
 """
 
 from sfumato import accounting, mechanisms
+from sfumato.curator.curator import Curator
+from sfumato.curator.quick import ask
+from sfumato.dataset.column import column
+from sfumato.dataset.keys import dates
+from sfumato.dataset.public import keys_from
+from sfumato.dataset.table import table
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sensitivity import Norm, Sensitivity
@@ -15,4 +21,18 @@ from sfumato.privacy.unit import Unit
 
 __version__ = "0.1.0"
 
-__all__ = ["Guarantee", "Neighbours", "Norm", "Sensitivity", "Unit", "accounting", "mechanisms"]
+__all__ = [
+    "Curator",
+    "Guarantee",
+    "Neighbours",
+    "Norm",
+    "Sensitivity",
+    "Unit",
+    "accounting",
+    "ask",
+    "column",
+    "dates",
+    "keys_from",
+    "mechanisms",
+    "table",
+]

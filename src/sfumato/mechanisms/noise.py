@@ -46,6 +46,20 @@ class LaplaceNoise:
         miss = 1 - confidence
         return max(0, math.ceil(self.scale * log_up(2 / (miss * (1 + self.least_ratio)))) - 1)
 
+    def sum_reach(self, count: int, confidence: Fraction) -> int:
+        """A k that the sum of `count` independent draws exceeds with probability at most 1 - confidence (Chernoff)."""
+        rate, demand = up(1 / self.scale), -math.log(down(1 - confidence))
+        bounds = []
+        for part in range(1, 40):
+            theta = rate * part / 40
+            growth = (
+                2 * math.log(-math.expm1(-rate))
+                - math.log(-math.expm1(theta - rate))
+                - math.log(-math.expm1(-theta - rate))
+            )
+            bounds.append((count * growth + demand) / theta)
+        return math.ceil(min(bounds) * (1 + 1e-9)) + 1
+
     def deviation(self) -> float:
         """The standard deviation: sqrt(2 a) / (1 - a)."""
         rate = up(1 / self.scale)

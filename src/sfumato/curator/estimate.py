@@ -1,0 +1,98 @@
+"""A private value with an honest interval: noise, and what the weighting lost.
+
+Each interval holds with probability 1 - miss over the noise, for this table (not for a population beyond it). Where the
+limit was bought, a fifth of the miss probability goes to the histogram that bounds the loss: one-sided, up to the total
+loss for any group, since influences do not say which group they are in.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sfumato.curator.measure import Measured
+from sfumato.dataset.column import Key
+from sfumato.plan.bound import Statistic
+
+_FOR_LOSS = Fraction(1, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A value between low and high."""
+
+    value: float
+    low: float
+    high: float
+
+    def __add__(self, other: Estimate) -> Estimate:
+        return Estimate(self.value + other.value, self.low + other.low, self.high + other.high)
+
+    def __neg__(self) -> Estimate:
+        return Estimate(-self.value, -self.high, -self.low)
+
+    def __mul__(self, other: Estimate) -> Estimate:
+        corners = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
+        corners = [0.0 if math.isnan(corner) else corner for corner in corners]  # 0 times infinity
+        return Estimate(self.value * other.value, min(corners), max(corners))
+
+    def inverse(self) -> Estimate | None:
+        """One over it; None for zero, and all numbers are possible where zero lies between."""
+        if self.value == 0:
+            return None
+        if self.low <= 0 <= self.high:
+            return Estimate(1 / self.value, -math.inf, math.inf)
+        return Estimate(1 / self.value, 1 / self.high, 1 / self.low)
+
+
+def exactly(value: float) -> Estimate:
+    """A number that is no estimate."""
+    return Estimate(value, value, value)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """How far the cells of a measure may be off: the reach of the noise, and what the limit took away at most."""
+
+    reach: int
+    lost: int
+
+
+def bar(measured: Measured, miss: Fraction) -> Bar:
+    """The error bar of one measure, the same in every group."""
+    bought = measured.influences is not None
+    noise_miss = miss * (1 - _FOR_LOSS) if bought else miss
+    histogram = measured.histogram(miss * _FOR_LOSS)
+    cells = measured.priced.cells
+    return Bar(measured.noise.reach(1 - noise_miss / cells), 0 if histogram is None else histogram.lost(measured.limit))
+
+
+def estimate(measured: Measured, key: tuple[Key, ...], off: Bar) -> Estimate:
+    """The private value of one group with its interval."""
+    cells = measured.cells[key]
+    if measured.priced.measure.statistic is Statistic.MEAN:
+        return _mean(measured, cells, off.reach + off.lost)
+    step = float(measured.priced.step)
+    below = off.lost if measured.priced.signed else 0
+    return Estimate(cells[0] * step, (cells[0] - off.reach - below) * step, (cells[0] + off.reach + off.lost) * step)
+
+
+def _mean(measured: Measured, cells: tuple[int, ...], away: int) -> Estimate:
+    """The centre, and from it (P - M) / (P + M) spreads; extreme at the corners of what P and M may be."""
+    interval, centre = measured.priced.interval, measured.priced.centre
+    assert interval is not None
+    assert centre is not None
+    low, high = float(interval.low), float(interval.high)
+    middle, spread = float(centre.middle), float(centre.spread)
+    plus, minus = cells
+    if plus + minus <= 0:
+        return Estimate((low + high) / 2, low, high)
+
+    def mean(p: int, m: int) -> float:
+        return min(high, max(low, middle + spread * (p - m) / (p + m)))
+
+    if plus + minus - 2 * away <= 0:
+        return Estimate(mean(plus, minus), low, high)
+    corners = [mean(plus + a, minus + b) for a in (-away, away) for b in (-away, away)]
+    return Estimate(mean(plus, minus), min(corners), max(corners))

@@ -1,0 +1,109 @@
+"""How an answer came about, in plain words: unit, bounds, weights, noise, shares, and why the whole is private."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from sfumato.curator.measure import Measured
+from sfumato.plan.bound import Statistic
+from sfumato.plan.price import PricedMeasure, PricedPlan
+
+
+def explain_plan(plan: PricedPlan) -> str:
+    """What would happen, from the question's text and the declarations alone."""
+    return "\n".join([*_opening(plan), *(line for one in plan.measures for line in _price_lines(one)), *_closing(plan)])
+
+
+def explain(plan: PricedPlan, found: Sequence[Measured], statements: Sequence[str]) -> str:
+    """How an answer came about, with what was bought and the SQL that ran."""
+    lines = _opening(plan)
+    lines.insert(2, f"Groups: {len(found[0].cells)}; groups without rows appear too.")
+    for measured in found:
+        lines += _measure_lines(measured.priced, measured)
+    lines += [*_closing(plan), *notes(plan, found), "The engine ran:", *(f"  {sql}" for sql in statements)]
+    return "\n".join(lines)
+
+
+def _opening(plan: PricedPlan) -> list[str]:
+    table, bound = plan.bound.table, plan.bound
+    left_out = "rows that WHERE drops" if bound.where else "no row by WHERE"
+    units = f"Rows without a value in {', '.join(table.unit.columns)} are left out. " if table.unit.columns else ""
+    keys = (
+        "Keys are public: " + ", ".join(group.expression.sql() for group in bound.groups)
+        if bound.groups
+        else "One group"
+    )
+    return [
+        f"Protected: {table.unit}; neighbours: {table.neighbours.value}.",
+        f"Question: {bound.canonical}",
+        f"{units}{keys}; left out: {left_out}, and rows whose key is NULL or not declared.",
+    ]
+
+
+def _closing(plan: PricedPlan) -> list[str]:
+    return [
+        f"The shares add up to epsilon = {float(plan.epsilon):g}: each step is differentially private for its share, "
+        "whatever was released before, and HAVING, ORDER BY, LIMIT and arithmetic on results are post-processing.",
+        f"Intervals hold with probability {float(plan.confidence):.0%} over the noise, "
+        + ("for all cells at once, " if plan.simultaneous else "for each cell, ")
+        + "and concern this table, not a population beyond it.",
+    ]
+
+
+def _price_lines(priced: PricedMeasure) -> list[str]:
+    argument = "" if priced.measure.argument is None else f" of {priced.measure.argument.expression.sql()}"
+    lines = [f"{priced.measure.statistic.value}{argument}: epsilon {float(priced.epsilon):g} for the values"]
+    for share, what in (
+        (priced.bounds_epsilon, "bounds of the values"),
+        (priced.centre_epsilon, "where the values lie"),
+        (priced.limit_epsilon, "the limit C of one unit"),
+    ):
+        if share:
+            lines.append(f"  epsilon {float(share):g} buys {what}")
+    return lines
+
+
+def _measure_lines(priced: PricedMeasure, measured: Measured) -> list[str]:
+    step = priced.step
+    lines = _price_lines(priced)[:1]
+    if priced.interval is not None:
+        origin = f"bought for epsilon {float(priced.bounds_epsilon):g}" if priced.bounds_epsilon else "declared"
+        lines.append(f"  values clipped to [{float(priced.interval.low):g}, {float(priced.interval.high):g}], {origin}")
+    if priced.centre is not None:
+        middle, spread = float(priced.centre.middle), float(priced.centre.spread)
+        lines.append(
+            f"  measured from {middle:g} in units of {spread:g}, bought for epsilon {float(priced.centre_epsilon):g}"
+        )
+    origin = f"bought for epsilon {float(priced.limit_epsilon):g}" if priced.limit_epsilon else "declared"
+    lines.append(
+        f"  a unit counts up to C = {float(measured.limit * step):g}, {origin}; whoever has more is weighed down"
+    )
+    scale = Fraction(measured.moves) / priced.epsilon * step
+    lines.append(f"  discrete Laplace noise of scale {float(scale):g} on every cell")
+    return lines
+
+
+def notes(plan: PricedPlan, found: Sequence[Measured]) -> tuple[str, ...]:
+    """What the answer does not say, or only with reservations."""
+    said = []
+    for measured in found:
+        name = measured.priced.measure.statistic.value
+        unseen = measured.unseen((1 - plan.confidence) / 5)
+        if unseen:
+            said.append(
+                f"{name}: up to {unseen} units of unusually large influence may exist that the limit weighs down and "
+                "that the interval does not cover; a declared maximum (most_rows) closes that gap."
+            )
+        elif unseen is None and measured.priced.most != _own_most(plan, measured):
+            said.append(f"{name}: the limit was declared, so what it takes away is not known and not in the interval.")
+    return tuple(said)
+
+
+def _own_most(plan: PricedPlan, measured: Measured) -> int | None:
+    """The limit that surely takes nothing away: one row where a row is a unit, one unit where units are counted."""
+    once = measured.priced.measure.statistic is Statistic.UNITS and not plan.bound.groups
+    if not plan.bound.table.unit.columns or once:
+        return measured.limit
+    declared = plan.bound.table.most_rows
+    return None if declared is None else declared * measured.priced.row_steps

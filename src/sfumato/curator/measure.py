@@ -1,0 +1,138 @@
+"""From a priced plan and its data to private cells: buy what must be bought, weigh, count, release.
+
+The order is fixed by the plan: bounds of values, then limits, then cells. What was released decides what comes next;
+what is exact never does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sfumato.curator.release import Releaser
+from sfumato.dataset.column import Key
+from sfumato.engines.engine import Run
+from sfumato.mechanisms.noise import LARGEST_SCALE, LaplaceNoise
+from sfumato.plan.bound import Statistic
+from sfumato.plan.influence import (
+    BINS,
+    MAGNITUDES,
+    Histogram,
+    above_all,
+    choose,
+    magnitude,
+    quantile_bin,
+    signed_bin_middle,
+)
+from sfumato.plan.interval import Interval
+from sfumato.plan.price import Centre, PricedMeasure, PricedPlan
+
+_LIKELY, _SURE = Fraction(1, 100), Fraction(1, 10**6)  # how often noise alone looks like a unit in any bin
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One measure's private cells by group, and what was bought on the way."""
+
+    priced: PricedMeasure
+    limit: int
+    moves: int
+    cells: dict[tuple[Key, ...], tuple[int, ...]]
+    influences: tuple[int, ...] | None
+    histogram_moves: int
+
+    @property
+    def noise(self) -> LaplaceNoise:
+        """The noise of each cell."""
+        return LaplaceNoise(self.moves / self.priced.epsilon)
+
+    def histogram(self, miss: Fraction) -> Histogram | None:
+        """The bought histogram, right in all bins but with probability `miss`."""
+        if self.influences is None:
+            return None
+        return _histogram(self.influences, self.histogram_moves / self.priced.limit_epsilon, miss, self.priced.most)
+
+    def unseen(self, miss: Fraction) -> int | None:
+        """At most how many units have more influence than the last visible bin; None: nothing was bought."""
+        histogram = self.histogram(miss)
+        if histogram is None:
+            return None
+        bins, seeming = histogram.beyond()
+        noise = LaplaceNoise(self.histogram_moves / self.priced.limit_epsilon)
+        return max(0, seeming + noise.sum_reach(bins, 1 - miss)) if bins else 0
+
+
+def _histogram(counts: Sequence[int], scale: Fraction, miss: Fraction, most: int | None) -> Histogram:
+    reach, likely, sure = (LaplaceNoise(scale).reach(1 - each / len(counts)) for each in (miss, _LIKELY, _SURE))
+    return Histogram(tuple(counts), reach, likely, sure, most)
+
+
+def measure_all(plan: PricedPlan, run: Run, releaser: Releaser) -> list[Measured]:
+    """All measures of a question, private."""
+    keys = run.keys()
+    measures = [_bounded(plan, run, releaser, i, priced) for i, priced in enumerate(plan.measures)]
+    measures = [_centred(plan, run, releaser, i, priced) for i, priced in enumerate(measures)]
+    run.prepare(measures)
+    bought = [_influences(plan, run, releaser, i, priced) for i, priced in enumerate(measures)]
+    limits = [_limit(plan, priced, influences, len(keys)) for priced, influences in zip(measures, bought, strict=True)]
+    exact = run.cells(limits)
+    found, start = [], 0
+    for i, (priced, limit, influences) in enumerate(zip(measures, limits, bought, strict=True)):
+        wanted = range(start, start + priced.cells)
+        start += priced.cells
+        vector = [exact[key][cell] if key in exact else 0 for key in keys for cell in wanted]
+        moves = plan.moves(priced, limit)
+        noisy = iter(releaser.release(f"cells {i}", vector, moves, priced.epsilon))
+        cells = {key: tuple(next(noisy) for _ in wanted) for key in keys}
+        found.append(Measured(priced, limit, moves, cells, influences, plan.histogram_moves))
+    return found
+
+
+def _bounded(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced: PricedMeasure) -> PricedMeasure:
+    """The measure with an interval for its values: declared, or bought as a power of two around zero."""
+    if priced.interval is not None or priced.measure.statistic not in (Statistic.SUM, Statistic.MEAN):
+        return priced
+    moves, epsilon = plan.histogram_moves, priced.bounds_epsilon
+    noisy = releaser.release(f"magnitudes {place}", run.magnitudes(place), moves, epsilon)
+    reach = LaplaceNoise(moves / epsilon).reach(1 - _SURE / MAGNITUDES)
+    bound = magnitude(above_all(noisy, reach))
+    return priced.within(Interval(-bound, bound))
+
+
+def _centred(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced: PricedMeasure) -> PricedMeasure:
+    """A mean with the place where its values lie: the median of the units' averages, and how far most are from it."""
+    if priced.measure.statistic is not Statistic.MEAN:
+        return priced
+    assert priced.interval is not None
+    moves, epsilon = plan.histogram_moves, priced.centre_epsilon
+    noisy = releaser.release(f"averages {place}", run.averages(place, priced), moves, epsilon)
+    reach = LaplaceNoise(moves / epsilon).reach(1 - _LIKELY / len(noisy))
+    low, middle, high = (quantile_bin(noisy, reach, Fraction(share, 10)) for share in (1, 5, 9))
+    if low is None or middle is None or high is None:
+        return priced.around(Centre(priced.interval.low + priced.interval.width / 2, priced.interval.width / 2))
+    centre = min(max(signed_bin_middle(middle), priced.interval.low), priced.interval.high)
+    far = max(abs(signed_bin_middle(bin) - centre) for bin in (low, high))
+    return priced.around(
+        Centre(centre, min(max(far, abs(centre) / 2, priced.interval.width / 2**20), priced.interval.width))
+    )
+
+
+def _influences(
+    plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced: PricedMeasure
+) -> tuple[int, ...] | None:
+    if priced.declared_limit is not None:
+        return None
+    exact = run.influences(place)
+    assert len(exact) == BINS
+    return tuple(releaser.release(f"influences {place}", exact, plan.histogram_moves, priced.limit_epsilon))
+
+
+def _limit(plan: PricedPlan, priced: PricedMeasure, influences: tuple[int, ...] | None, groups: int) -> int:
+    """The limit C in steps: declared, or chosen from the bought histogram, and never more than the noise can carry."""
+    largest = max(1, min(int(LARGEST_SCALE * priced.epsilon) // 4, 1 << 62))
+    if influences is None:
+        assert priced.declared_limit is not None
+        return min(priced.declared_limit, largest)
+    histogram = _histogram(influences, plan.histogram_moves / priced.limit_epsilon, _LIKELY, priced.most)
+    return min(choose(histogram, priced.epsilon, groups * priced.cells, priced.row_steps), largest)

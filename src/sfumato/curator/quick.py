@@ -1,0 +1,37 @@
+"""One line for a frame in memory: `sf.ask("SELECT ...", data={"people": frame}, unit="person_id", epsilon=1)`.
+
+All such questions of one process add up in one ledger, which has no allowance of its own: it counts, and the receipt
+says what was spent so far. Who guards data for others uses a `Curator`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sfumato.checks import Number
+from sfumato.curator.answer import Answer
+from sfumato.curator.curator import Curator
+from sfumato.dataset.table import Table, table
+from sfumato.ledger.memory import COUNTING, MemoryLedger
+from sfumato.privacy.guarantee import Guarantee
+
+_UNLIMITED = Guarantee(epsilon=COUNTING)
+_PROCESS = MemoryLedger(_UNLIMITED)
+
+
+def ask(
+    question: str,
+    *,
+    data: Mapping[str, Any],
+    epsilon: Number,
+    unit: str | list[str] | None = None,
+    columns: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> Answer:
+    """A private answer about frames or files; `unit` and `columns` declare every table that is not declared yet."""
+    tables = {
+        name: source if isinstance(source, Table) else table(source, unit=unit, columns=columns)
+        for name, source in data.items()
+    }
+    return Curator(tables, allowance=_UNLIMITED, ledger=_PROCESS).ask(question, epsilon=epsilon, **options)

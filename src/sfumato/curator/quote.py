@@ -1,0 +1,62 @@
+"""What a question would cost and how accurate it would be, from its text alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sfumato.mechanisms.noise import LaplaceNoise
+from sfumato.plan.bound import Statistic
+from sfumato.plan.price import PricedMeasure, PricedPlan, measured
+from sfumato.privacy.guarantee import Guarantee
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The expected half-width of a column: a number where the limit is declared, else a multiple of the limit C."""
+
+    half_width: float | None
+    of: str
+
+    def __str__(self) -> str:
+        """In words."""
+        return "depends on the result" if self.half_width is None else f"± {self.half_width:,.4g}{self.of}"
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The cost and the expected half-width per column."""
+
+    cost: Guarantee
+    expected: dict[str, Expected]
+
+    def __str__(self) -> str:
+        """In words."""
+        columns = "; ".join(f"{name} {expected}" for name, expected in self.expected.items())
+        return f"costs epsilon {float(self.cost.epsilon):g}; {columns}"
+
+
+def quote_of(plan: PricedPlan) -> Quote:
+    """The quote of a priced plan."""
+    expected = {}
+    for column in plan.bound.shown:
+        used = measured(column.expression)
+        if len(used) == 1:
+            expected[column.name] = _expected(plan, plan.measures[next(iter(used))])
+        elif used:
+            expected[column.name] = Expected(None, "")
+    table = plan.bound.table
+    return Quote(Guarantee(plan.epsilon, neighbours=table.neighbours, unit=table.unit), expected)
+
+
+def _expected(plan: PricedPlan, priced: PricedMeasure) -> Expected:
+    if priced.measure.statistic is Statistic.MEAN:
+        return Expected(None, "")  # it depends on how many rows there are, which is private
+    if priced.interval is None and priced.measure.statistic is Statistic.SUM:
+        return Expected(None, "")
+    limit = priced.declared_limit
+    moves = plan.moves(priced, limit if limit is not None else priced.row_steps)
+    reach = LaplaceNoise(moves / priced.epsilon).reach(plan.confidence)
+    half_width = float(reach * priced.step)
+    if limit is not None:
+        return Expected(half_width, "")
+    return Expected(half_width, " for each row of a person that counts (the limit C is bought)")

@@ -1,0 +1,335 @@
+"""DuckDB: questions on files and frames of one machine.
+
+The rows of a question are one view; a pass over it by unit gives the influences, a second pass joins rows with their
+unit's weight. A weight is an integer f of 2**30ths: f = 2**30 where the influence n is at most C, else
+floor(C * 2**30 / n). A row of v steps counts (v * f) // 2**30, which truncates towards zero; so a unit's rows add up to
+at most n * f / 2**30 <= C in absolute value, exactly.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sfumato.dataset.column import Key
+from sfumato.dataset.duckdb_table import DuckdbTable
+from sfumato.dataset.files import CsvFiles, ParquetFiles
+from sfumato.dataset.frame import Frame
+from sfumato.dataset.table import Table
+from sfumato.engines.engine import Cells
+from sfumato.engines.lower import Lower, number, read_column, used_columns
+from sfumato.errors import EngineFailed, SfumatoError
+from sfumato.plan.bound import Measure, Statistic
+from sfumato.plan.influence import BINS, FINE, HALVES, MAGNITUDES, SIGNED, least_magnitude
+from sfumato.plan.node import children, quoted, text_literal
+from sfumato.plan.price import ROW, PricedMeasure, PricedPlan, sum_step
+
+WEIGHT = 1 << 30
+MASK = 60  # groups that fit into the bits of one integer
+_MASK = "bit_or(CAST(1 AS BIGINT) << g)"  # the groups that a unit is in
+LEAST_EXPONENT = 32  # of the least magnitude, 2**-32
+_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
+
+
+class DuckdbEngine:
+    """Runs questions on DuckDB, each in a database of its own in memory."""
+
+    @contextmanager
+    def run(self, plan: PricedPlan) -> Iterator[DuckdbRun]:
+        """Open the data of one question."""
+        import duckdb
+
+        connection = duckdb.connect(":memory:", config=_SETTINGS)
+        try:
+            yield DuckdbRun(connection, plan)
+        except SfumatoError:
+            raise
+        except Exception:
+            # Whatever failed, its own message may hold values; one constant message tells nothing.
+            raise EngineFailed("the engine failed on this question; it is charged; ask the owner to look") from None
+        finally:
+            connection.close()
+
+
+class DuckdbRun:
+    """One question on its data."""
+
+    def __init__(self, connection: Any, plan: PricedPlan) -> None:
+        self.connection, self.plan, self.bound = connection, plan, plan.bound
+        self.statements: list[str] = []
+        self.table = plan.bound.table
+        self.lower = Lower(self.table.columns)
+        self.units = [quoted(f"u{i}") for i in range(len(self.table.unit.columns))]
+        self.groups = [quoted(f"k{i}") for i in range(len(self.bound.groups))]
+        self.measures: tuple[PricedMeasure, ...] = plan.measures
+        _open(connection, self.table)
+        self._list_keys()
+        counts_units = any(measure.statistic is Statistic.UNITS for measure in self.bound.measures)
+        grouped = counts_units and bool(self.groups)
+        self.masked = grouped and len(self.keys()) <= MASK
+        self.paired = grouped and not self.masked
+        self._execute(f"CREATE TEMP VIEW kept AS {self._kept()}")
+
+    def keys(self) -> list[tuple[Key, ...]]:
+        """The keys of all groups in the order they were declared."""
+        if not self.groups:
+            return [()]
+        return [tuple(row) for row in self._fetch(f"SELECT {', '.join(self.groups)} FROM keys ORDER BY place")]
+
+    def _execute(self, sql: str, values: Sequence[Any] | None = None) -> Any:
+        self.statements.append(sql)
+        return self.connection.execute(sql, values)
+
+    def _fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        rows: list[tuple[Any, ...]] = self._execute(sql).fetchall()
+        return rows
+
+    def _list_keys(self) -> None:
+        """A public table of keys: the group expressions over the cross product of the atoms' values."""
+        if not self.groups:
+            return
+        names = {atom.expression: quoted(f"a{i}") for i, atom in enumerate(self.bound.atoms)}
+        for i, atom in enumerate(self.bound.atoms):
+            self._execute(
+                f"CREATE TEMP TABLE atom{i} AS SELECT unnest(CAST(? AS {atom.kind.value}[])) AS a{i}, "
+                f"unnest(range({len(atom.values)})) AS p{i}",
+                [list(atom.values)],
+            )
+        render = Lower(self.table.columns, names)
+        listed = [
+            f"{render.sql(group.expression)} AS {name}"
+            for group, name in zip(self.bound.groups, self.groups, strict=True)
+        ]
+        atoms = range(len(self.bound.atoms))
+        place = ", ".join(f"min(p{i})" for i in atoms)
+        atoms_listed = ", ".join([*listed, *(f"p{i}" for i in atoms)])
+        self._execute(
+            f"CREATE TEMP TABLE keys AS SELECT {', '.join(self.groups)}, row_number() OVER (ORDER BY {place}) AS place "
+            f"FROM (SELECT {atoms_listed} FROM {', '.join(f'atom{i}' for i in atoms)}) "
+            f"WHERE {' AND '.join(f'{name} IS NOT NULL' for name in self.groups)} GROUP BY {', '.join(self.groups)}"
+        )
+
+    def _kept(self) -> str:
+        """The rows that count: with a unit, passing WHERE, in a declared group; with the arguments of all measures."""
+        expressions = [group.expression for group in self.bound.groups]
+        expressions += [measure.argument.expression for measure in self.bound.measures if measure.argument]
+        expressions += [self.bound.where.expression] if self.bound.where else []
+        columns = self.table.columns
+        read = [read_column(name, columns[name]) for name in sorted(used_columns(expressions, children))]
+        # Unit columns are taken as they are stored: a cast might make one unit of two.
+        read += [f"{quoted(name)} AS {unit}" for name, unit in zip(self.table.unit.columns, self.units, strict=True)]
+        parts = list(self.units)
+        parts += [f"{self.lower.sql(g.expression)} AS {k}" for g, k in zip(self.bound.groups, self.groups, strict=True)]
+        parts += [f"{self._argument(i)} AS x{i}" for i in range(len(self.bound.measures))]
+        where = [f"{unit} IS NOT NULL" for unit in self.units]
+        where += [self.lower.sql(self.bound.where.expression)] if self.bound.where else []
+        rows = f"SELECT {', '.join(parts)} FROM (SELECT {', '.join(read) or '1 AS one'} FROM source)"
+        rows += f" WHERE {' AND '.join(where)}" if where else ""
+        if not self.groups:
+            return rows
+        same = " AND ".join(f"r.{key} = keys.{key}" for key in self.groups)
+        # Keys are listed once each, so the join keeps or drops a row, and never doubles it.
+        return f"SELECT r.*, keys.place AS g FROM ({rows}) AS r JOIN keys ON {same}"
+
+    def _argument(self, measure: int) -> str:
+        """What a row gives to a measure: a number, or for a count whether it counts; NULL and NaN give nothing."""
+        argument = self.bound.measures[measure].argument
+        if argument is None:
+            return "TRUE"
+        rendered = self.lower.sql(argument.expression)
+        if self.bound.measures[measure].statistic is Statistic.COUNT:
+            return f"({rendered} IS NOT NULL)"
+        double = f"CAST({rendered} AS DOUBLE)"
+        return f"CASE WHEN NOT isnan({double}) THEN {double} END"
+
+    def _steps(self, measure: int) -> list[str]:
+        """The lattice values of a row: one column, or two for a mean, whose absolute values add up to its influence."""
+        priced, x = self.measures[measure], f"x{measure}"
+        if priced.measure.statistic is Statistic.COUNT:
+            return [f"CASE WHEN {x} THEN CAST({ROW} AS BIGINT) ELSE 0 END"]
+        interval = priced.interval
+        assert interval is not None
+        clipped = f"greatest(least({x}, {number(interval.high)}), {number(interval.low)})"
+        if priced.measure.statistic is Statistic.SUM:
+            return [f"coalesce(CAST(floor({clipped} * {number(1 / priced.step)} + 0.5) AS BIGINT), 0)"]
+        # A mean: (1 + y) / 2 and (1 - y) / 2, with y the distance from the centre in spreads.
+        return [f"coalesce(({priced.row_steps} {sign} {self._away(measure)}) // 2, 0)" for sign in "+-"]
+
+    def _away(self, measure: int) -> str:
+        """The distance of a value from the centre in steps, at most 2**30 by the choice of the steps."""
+        priced = self.measures[measure]
+        assert priced.interval is not None
+        assert priced.centre is not None
+        clipped = f"greatest(least(x{measure}, {number(priced.interval.high)}), {number(priced.interval.low)})"
+        scale = number(priced.row_steps / priced.centre.spread)
+        return f"CAST(floor(({clipped} - {number(priced.centre.middle)}) * {scale} + 0.5) AS BIGINT)"
+
+    def magnitudes(self, measure: int) -> list[int]:
+        """Units by the bin of their largest absolute value; units without a value are in no bin."""
+        largest = f"max(abs(x{measure})) AS m FROM kept WHERE x{measure} IS NOT NULL GROUP BY {', '.join(self.units)}"
+        if not self.units:
+            largest = f"abs(x{measure}) AS m FROM kept WHERE x{measure} IS NOT NULL"
+        place = f"CAST({_octave('m')} AS BIGINT)"
+        return _dense(self._fetch(f"SELECT {place} AS j, count(*) FROM (SELECT {largest}) GROUP BY j"), MAGNITUDES)
+
+    def averages(self, measure: int, priced: PricedMeasure) -> list[int]:
+        """Units, a quarter of them by a hash of their own columns, by the signed bin of their average value.
+
+        The average is a quotient of integers: a sum of doubles would depend on the order of rows, so on other units.
+        """
+        assert priced.interval is not None
+        step = sum_step(priced.interval.largest)
+        clipped = f"greatest(least(x{measure}, {number(priced.interval.high)}), {number(priced.interval.low)})"
+        steps = f"CAST(floor({clipped} * {number(1 / step)} + 0.5) AS BIGINT)"
+        units = ", ".join(self.units)
+        averages = f"CAST(sum({steps}) // count(*) AS DOUBLE) AS m FROM kept WHERE x{measure} IS NOT NULL"
+        averages += f" AND hash({units}) % 4 = 0 GROUP BY {units}"
+        if not self.units:
+            averages = f"CAST({steps} AS DOUBLE) AS m FROM kept WHERE x{measure} IS NOT NULL"
+        size = _octave(f"(abs(m) * {number(step)})", HALVES)
+        place = f"CAST(CASE WHEN m < 0 THEN {SIGNED - 1} - {size} ELSE {SIGNED} + {size} END AS BIGINT)"
+        return _dense(self._fetch(f"SELECT {place} AS j, count(*) FROM (SELECT {averages}) GROUP BY j"), 2 * SIGNED)
+
+    def prepare(self, measures: Sequence[PricedMeasure]) -> None:
+        """One pass by unit: the influence on every measure, and for counts of units the groups it is in, as a mask."""
+        self.measures = tuple(measures)
+        if not self.units:
+            return
+        columns = ", ".join([*self.units, *(f"{self._influence(i)} AS n{i}" for i in range(len(self.measures)))])
+        mask = ", bit_or(CAST(1 AS BIGINT) << g) AS mask" if self.masked else ""
+        self._execute(f"CREATE TEMP TABLE units AS SELECT {columns}{mask} FROM kept GROUP BY {', '.join(self.units)}")
+        if self.paired:
+            pair = ", ".join([*self.units, *self.groups])
+            self._execute(f"CREATE TEMP TABLE pairs AS SELECT DISTINCT {pair} FROM kept")
+            units = ", ".join(self.units)
+            self._execute(
+                f"CREATE TEMP TABLE spread AS SELECT {units}, CAST(count(*) AS HUGEINT) * {ROW} AS n "
+                f"FROM pairs GROUP BY {units}"
+            )
+
+    def _influence(self, measure: int) -> str:
+        """The influence of a unit, over its rows."""
+        match self.measures[measure].measure:
+            case Measure(Statistic.UNITS):
+                return f"CAST(bit_count({_MASK}) AS HUGEINT) * {ROW}" if self.masked else f"CAST({ROW} AS HUGEINT)"
+            case Measure(Statistic.COUNT, None):
+                return f"CAST(count(*) AS HUGEINT) * {ROW}"
+        return f"CAST(sum({self._row_influence(measure)}) AS HUGEINT)"
+
+    def _row_influence(self, measure: int) -> str:
+        """At least the sum of the absolute steps of a row; a mean's two halves have max(1, |y|) together."""
+        if self.measures[measure].measure.statistic is Statistic.MEAN:
+            return f"coalesce(greatest({self.measures[measure].row_steps}, abs({self._away(measure)})), 0)"
+        return f"abs({self._steps(measure)[0]})"
+
+    def influences(self, measure: int) -> list[int]:
+        """Units by the bin of their influence; a unit without any is in no bin."""
+        pairs = self.paired and self.measures[measure].measure.statistic is Statistic.UNITS
+        n, table = ("n", "spread") if pairs else (f"n{measure}", "units")
+        if not self.units:
+            table = f"(SELECT {self._row_influence(measure)} AS n{measure} FROM kept)"
+        place = f"CAST(least(greatest(ceil({FINE} * log2(CAST({n} AS DOUBLE)) - 1e-6), 0), {BINS - 1}) AS BIGINT)"
+        return _dense(self._fetch(f"SELECT {place} AS j, count(*) FROM {table} WHERE {n} > 0 GROUP BY j"), BINS)
+
+    def cells(self, limits: Sequence[int]) -> Cells:
+        """The weighted sums of every group: one pass over the rows, and one over the units where units are counted."""
+        found: dict[tuple[Key, ...], list[int]] = {}
+        places = [i for i, priced in enumerate(self.measures) for _ in range(priced.cells)]
+        by_rows = [i for i, priced in enumerate(self.measures) if priced.measure.statistic is not Statistic.UNITS]
+        if by_rows:
+            self._collect(found, places, by_rows, self._fetch(self._row_cells(by_rows, limits)))
+        for i in set(range(len(self.measures))) - set(by_rows):
+            self._collect(found, places, [i], self._unit_cells(i, limits[i]))
+        return found
+
+    def _collect(self, found: dict[tuple[Key, ...], list[int]], places: list[int], which: list[int], rows: Any) -> None:
+        into = [position for position, measure in enumerate(places) if measure in which]
+        for row in rows:
+            cells = found.setdefault(tuple(row[: len(self.groups)]), [0] * len(places))
+            for position, value in zip(into, row[len(self.groups) :], strict=True):
+                cells[position] = int(value or 0)
+
+    def _row_cells(self, which: list[int], limits: Sequence[int]) -> str:
+        keys = "".join(f"{key}, " for key in self.groups)
+        by = f" GROUP BY {', '.join(self.groups)}" if self.groups else ""
+        steps = {i: self._steps(i) for i in which}
+        if not self.units:  # a row is a unit: its own influence is the sum of its absolute steps
+            own = {i: self._row_influence(i) for i in which}
+            sums = [f"sum(({step}) * ({_weight(own[i], limits[i])}) // {WEIGHT})" for i in which for step in steps[i]]
+            return f"SELECT {keys}{', '.join(sums)} FROM kept{by}"
+        weights = ", ".join([*self.units, *(f"{_weight(f'n{i}', limits[i])} AS f{i}" for i in which)])
+        sums = [f"sum(({step}) * f{i} // {WEIGHT})" for i in which for step in steps[i]]
+        joined = f"kept JOIN (SELECT {weights} FROM units) USING ({', '.join(self.units)})"
+        return f"SELECT {keys}{', '.join(sums)} FROM {joined}{by}"
+
+    def _unit_cells(self, measure: int, limit: int) -> list[tuple[Any, ...]]:
+        """The weighted number of units in every group."""
+        each = f"CAST({ROW} AS BIGINT) * f // {WEIGHT}"
+        if not self.groups:
+            return self._fetch(f"SELECT sum({each}) FROM (SELECT {_weight(f'n{measure}', limit)} AS f FROM units)")
+        if self.paired:
+            weights = f"SELECT {', '.join(self.units)}, {_weight('n', limit)} AS f FROM spread"
+            keys = ", ".join(self.groups)
+            joined = f"pairs JOIN ({weights}) USING ({', '.join(self.units)})"
+            return self._fetch(f"SELECT {keys}, sum({each}) FROM {joined} GROUP BY {keys}")
+        listed = self.keys()
+        sums = ", ".join(f"sum(c * ((mask >> {place + 1}) & 1))" for place in range(len(listed)))
+        inner = f"SELECT mask, {each} AS c FROM (SELECT mask, {_weight(f'n{measure}', limit)} AS f FROM units)"
+        (totals,) = self._fetch(f"SELECT {sums} FROM ({inner})")
+        return [(*key, total) for key, total in zip(listed, totals, strict=True)]
+
+
+def _octave(size: str, parts: int = 1) -> str:
+    """The bin of a magnitude, by octaves or parts of them."""
+    exponent = f"ceil({parts} * (log2(greatest({size}, {number(least_magnitude())})) + {LEAST_EXPONENT}))"
+    return f"least(greatest({exponent}, 0), {MAGNITUDES * parts - 1})"
+
+
+def _weight(influence: str, limit: int) -> str:
+    """The weight in 2**30ths that brings an influence down to the limit."""
+    scaled = f"CAST({limit * WEIGHT} AS HUGEINT) // CAST({influence} AS HUGEINT)"
+    return f"CASE WHEN {influence} <= CAST({limit} AS HUGEINT) THEN {WEIGHT} ELSE CAST({scaled} AS BIGINT) END"
+
+
+def _dense(rows: list[tuple[Any, ...]], size: int) -> list[int]:
+    counts = [0] * size
+    for place, count in rows:
+        counts[int(place)] = int(count)
+    return counts
+
+
+def _open(connection: Any, table: Table) -> None:
+    """Bind the source as a view; then nothing outside can be reached any more."""
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.execute("SET pandas_analyze_sample = 0")  # values must not decide types
+    match table.source:
+        case ParquetFiles() | CsvFiles():
+            allowed = ", ".join(text_literal(path) for path in table.source.paths())
+            connection.execute(f"SET allowed_paths = [{allowed}]")
+            connection.execute(f"CREATE TEMP VIEW source AS SELECT * FROM {_reader(table.source)}")
+        case Frame():
+            connection.register("source", table.source.readable())
+        case DuckdbTable():
+            connection.execute(f"ATTACH {text_literal(table.source.path)} AS other (READ_ONLY)")
+            name = ".".join(quoted(part) for part in table.source.parts)
+            connection.execute(f"CREATE TEMP VIEW source AS SELECT * FROM other.{name}")
+    connection.execute("SET disabled_optimizers = 'top_n_window_elimination'")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
+def _reader(source: ParquetFiles | CsvFiles) -> str:
+    """The files as SQL; of a CSV every field is text, and what cannot be read is NULL."""
+    listed = ", ".join(text_literal(glob.escape(path)) for path in source.paths())
+    if isinstance(source, ParquetFiles):
+        return f"read_parquet([{listed}], hive_partitioning = false)"
+    names = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in source.types())
+    return (
+        f"read_csv([{listed}], header = true, delim = {text_literal(source.delimiter)}, columns = {{{names}}}, "
+        "auto_detect = false, ignore_errors = true, null_padding = true, strict_mode = false)"
+    )

@@ -1,0 +1,50 @@
+"""What an engine does for a question: exact integers, which never leave the curator.
+
+An engine runs SQL that is rendered from plan nodes only. It answers three things about one question: the public keys,
+histograms over units of something that is to be bought, and the weighted cells. In between, the curator releases what
+it was given and decides limits from what was released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from sfumato.dataset.column import Key
+from sfumato.plan.price import PricedMeasure, PricedPlan
+
+Cells = Mapping[tuple[Key, ...], Sequence[int]]
+
+
+class Run(Protocol):
+    """One question on its data."""
+
+    @property
+    def statements(self) -> Sequence[str]:
+        """The SQL that ran so far, for explanations."""
+
+    def keys(self) -> list[tuple[Key, ...]]:
+        """The keys of all groups, from declarations only; one empty key where nothing is grouped."""
+
+    def magnitudes(self, measure: int) -> list[int]:
+        """How many units have their largest absolute value in each bin of magnitudes."""
+
+    def averages(self, measure: int, priced: PricedMeasure) -> list[int]:
+        """How many of a quarter of the units have their average value in each bin of signed magnitudes."""
+
+    def prepare(self, measures: Sequence[PricedMeasure]) -> None:
+        """Pass over the units once; all intervals are known by now."""
+
+    def influences(self, measure: int) -> list[int]:
+        """How many units have their influence on a measure in each bin (`plan.influence`)."""
+
+    def cells(self, limits: Sequence[int]) -> Cells:
+        """The weighted lattice sums of every group, measure by measure, a mean's two; absent groups are zero."""
+
+
+class Engine(Protocol):
+    """Runs questions."""
+
+    def run(self, plan: PricedPlan) -> AbstractContextManager[Run]:
+        """Open the data of one question."""

@@ -1,0 +1,114 @@
+"""From expressions of a plan to SQL that an engine computes; every construct is total.
+
+Numbers are compared and computed in doubles, or in 64-bit integers where nothing can overflow. Dates outside the years
+1 to 9999 are read as NULL, since engines disagree on them and some fail; what is computed from others stays among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from sfumato.dataset.column import Column as Declared
+from sfumato.dataset.kind import Kind
+from sfumato.plan.functions import FUNCTIONS, Shape
+from sfumato.plan.node import Call, Case, Column, Expression, In, Literal, quoted, text_literal
+from sfumato.plan.typed import DATES, same_kind, typed
+
+Known = Mapping[Expression, str]
+
+
+class Lower:
+    """Renders expressions over the columns of one table; `known` names what is already computed."""
+
+    def __init__(self, columns: Mapping[str, Declared], known: Known | None = None) -> None:
+        self.columns = columns
+        self.known = known or {}
+
+    def sql(self, expression: Expression) -> str:
+        """The SQL of an expression."""
+        if expression in self.known:
+            return self.known[expression]
+        match expression:
+            case Column(name):
+                return quoted(name)
+            case Literal():
+                return self._literal(expression)
+            case Call(function, arguments):
+                return self._call(expression, function, arguments)
+            case In(value, items):
+                kind = self._common(expression, (value, *items))
+                listed = ", ".join(self._as(item, kind) for item in items)
+                return f"({self._as(value, kind)} IN ({listed}))"
+            case Case(branches, otherwise):
+                values = [value for _, value in branches] + ([] if otherwise is None else [otherwise])
+                kind = self._common(expression, tuple(values))
+                whens = " ".join(f"WHEN {self.sql(test)} THEN {self._as(value, kind)}" for test, value in branches)
+                return f"CASE {whens} ELSE {'NULL' if otherwise is None else self._as(otherwise, kind)} END"
+        raise AssertionError("an aggregate never reaches an engine as an expression")
+
+    def _common(self, whole: Expression, parts: tuple[Expression, ...]) -> Kind | None:
+        return same_kind(whole, tuple(typed(part, self.columns) for part in parts))
+
+    def _as(self, expression: Expression, kind: Kind | None) -> str:
+        """The SQL of an expression, in the kind that it is compared in."""
+        own = typed(expression, self.columns).kind
+        rendered = self.sql(expression)
+        if kind is None or own is kind or own is None:
+            return rendered
+        return f"CAST({rendered} AS {kind.value})"  # integer to double, date to timestamp: these cannot fail
+
+    def _literal(self, literal: Literal) -> str:
+        known = typed(literal, self.columns)
+        match literal.value:
+            case None:
+                return "NULL"
+            case bool():
+                return "TRUE" if literal.value else "FALSE"
+        if literal.is_number:
+            return f"CAST({literal.value} AS {(known.kind or Kind.REAL).value})"
+        return f"CAST({text_literal(literal.value)} AS {'DATE' if literal.is_date else 'VARCHAR'})"
+
+    def _call(self, expression: Call, function: str, arguments: tuple[Expression, ...]) -> str:
+        known = FUNCTIONS[function]
+        match known.shape:
+            case Shape.ARITHMETIC | Shape.ROUNDING:
+                parts = [f"CAST({self.sql(argument)} AS DOUBLE)" for argument in arguments]
+            case Shape.COMPARISON | Shape.SAME:
+                kind = self._common(expression, arguments)
+                parts = [self._as(argument, kind) for argument in arguments]
+            case _:
+                parts = [self.sql(argument) for argument in arguments]
+        rendered = known.engine_template.format(*parts)
+        if known.shape is Shape.DATE_PART and typed(arguments[0], self.columns).kind is Kind.DATE:
+            return f"CAST({rendered} AS DATE)"
+        return rendered
+
+
+def _ordinary(date: str) -> str:
+    """A date or time of the years 1 to 9999, else NULL."""
+    return f"CASE WHEN {date} >= DATE '0001-01-01' AND {date} < DATE '9999-12-31' THEN {date} END"
+
+
+def read_column(name: str, declared: Declared) -> str:
+    """A column as its declared kind; what does not fit is NULL."""
+    kind = declared.kind or Kind.TEXT
+    plain = f"TRY_CAST({quoted(name)} AS {kind.value})"
+    if kind in DATES:
+        return f"{_ordinary(plain)} AS {quoted(name)}"
+    return f"{plain} AS {quoted(name)}"
+
+
+def used_columns(expressions: list[Expression], children: Callable[[Expression], tuple[Expression, ...]]) -> set[str]:
+    """The names of all columns in some expressions."""
+    found: set[str] = set()
+    for expression in expressions:
+        if isinstance(expression, Column):
+            found.add(expression.name)
+        found |= used_columns(list(children(expression)), children)
+    return found
+
+
+def number(x: Fraction) -> str:
+    """A fraction as a double in SQL, near enough for data; it takes no part in any bound."""
+    return f"CAST({float(x)!r} AS DOUBLE)"

@@ -1,0 +1,79 @@
+"""A plan whose every name and kind is known: what is measured, for which keys, and what is shown of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from sfumato.dataset.column import Key
+from sfumato.dataset.kind import Kind
+from sfumato.dataset.table import Table
+from sfumato.plan.node import Expression
+from sfumato.plan.typed import Typed
+
+
+class Statistic(Enum):
+    """What is measured in each group."""
+
+    COUNT = "number of rows"
+    UNITS = "number of units"
+    SUM = "sum"
+    MEAN = "mean"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One aggregate over the rows of each group; argument None: all rows."""
+
+    statistic: Statistic
+    argument: Typed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A part of a key expression whose possible values are public: a column with keys, or a rounded bounded number."""
+
+    expression: Expression
+    kind: Kind
+    values: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One GROUP BY expression."""
+
+    expression: Expression
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A column of the answer: its name and the expression over keys and measures."""
+
+    name: str
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """One key of ORDER BY, over keys and measures."""
+
+    expression: Expression
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPlan:
+    """A question, understood."""
+
+    name: str
+    table: Table
+    where: Typed | None
+    groups: tuple[Group, ...]
+    atoms: tuple[Atom, ...]
+    measures: tuple[Measure, ...]
+    shown: tuple[Shown, ...]
+    having: Expression | None
+    order: tuple[Sort, ...]
+    limit: int | None
+    canonical: str

@@ -1,0 +1,231 @@
+"""A question as data: the nodes of a plan, frozen, in the analyst's words.
+
+Every expression prints itself as SQL (`sql()`), fully parenthesised. That is how `parse` proves that nothing was lost:
+what is printed must parse to the tree it came from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sfumato.plan.functions import FUNCTIONS
+
+
+def quoted(name: str) -> str:
+    """A name as SQL, always in quotes."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text_literal(text: str) -> str:
+    """A text as SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column by name, perhaps qualified by a table's name."""
+
+    name: str
+    table: str | None = None
+
+    def sql(self) -> str:
+        """The name in quotes."""
+        return quoted(self.name) if self.table is None else f"{quoted(self.table)}.{quoted(self.name)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant; numbers keep the text they were written with."""
+
+    value: str | bool | None
+    is_number: bool = False
+    is_date: bool = False
+
+    def sql(self) -> str:
+        """The constant as it was written."""
+        match self.value:
+            case None:
+                return "NULL"
+            case bool():
+                return "TRUE" if self.value else "FALSE"
+        if self.is_number:
+            return self.value
+        return f"CAST({text_literal(self.value)} AS DATE)" if self.is_date else text_literal(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function or operator of the allow-list (`functions`) with its arguments."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+    def sql(self) -> str:
+        """The function's own way of writing."""
+        return FUNCTIONS[self.function].template.format(*(argument.sql() for argument in self.arguments))
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    """Membership in a list of constants."""
+
+    value: Expression
+    items: tuple[Literal, ...]
+
+    def sql(self) -> str:
+        """As a list."""
+        return f"({self.value.sql()} IN ({', '.join(item.sql() for item in self.items)}))"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """The first value whose condition holds."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    otherwise: Expression | None
+
+    def sql(self) -> str:
+        """As CASE WHEN."""
+        whens = " ".join(f"WHEN {condition.sql()} THEN {value.sql()}" for condition, value in self.branches)
+        return f"CASE {whens}{'' if self.otherwise is None else f' ELSE {self.otherwise.sql()}'} END"
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """COUNT, SUM or AVG over the rows of a group; argument None: COUNT(*)."""
+
+    function: str
+    argument: tuple[Expression, ...] = ()
+    distinct: bool = False
+
+    def sql(self) -> str:
+        """As a call."""
+        inside = ", ".join(argument.sql() for argument in self.argument) or "*"
+        return f"{self.function.upper()}({'DISTINCT ' if self.distinct else ''}{inside})"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyAt:
+    """In a result: the value of a group's key."""
+
+    position: int
+
+    def sql(self) -> str:
+        """For explanations."""
+        return f"key {self.position + 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureAt:
+    """In a result: the private value of a measure."""
+
+    position: int
+
+    def sql(self) -> str:
+        """For explanations."""
+        return f"measure {self.position + 1}"
+
+
+Expression = Column | Literal | Call | In | Case | Aggregate | KeyAt | MeasureAt
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A column of the answer: an expression and the name given to it."""
+
+    expression: Expression
+    alias: str | None = None
+
+    def sql(self) -> str:
+        """With its alias."""
+        return self.expression.sql() + (f" AS {quoted(self.alias)}" if self.alias else "")
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A table, by name."""
+
+    name: str
+    alias: str | None = None
+
+    def sql(self) -> str:
+        """With its alias."""
+        return quoted(self.name) + (f" AS {quoted(self.alias)}" if self.alias else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """One key of ORDER BY."""
+
+    expression: Expression
+    descending: bool = False
+
+    def sql(self) -> str:
+        """With its direction."""
+        return self.expression.sql() + (" DESC" if self.descending else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... ORDER BY ... LIMIT; outputs None: SELECT *."""
+
+    outputs: tuple[Output, ...] | None
+    source: TableName | Subquery
+    where: Expression | None = None
+    groups: tuple[Expression, ...] = ()
+    having: Expression | None = None
+    order: tuple[Ordering, ...] = ()
+    limit: int | None = None
+    ctes: tuple[tuple[str, Query], ...] = ()
+
+    def sql(self) -> str:
+        """All clauses in order."""
+        listed = "*" if self.outputs is None else ", ".join(output.sql() for output in self.outputs)
+        parts = [f"SELECT {listed} FROM {self.source.sql()}"]
+        if self.ctes:
+            parts.insert(0, "WITH " + ", ".join(f"{quoted(name)} AS ({query.sql()})" for name, query in self.ctes))
+        if self.where is not None:
+            parts.append(f"WHERE {self.where.sql()}")
+        if self.groups:
+            parts.append("GROUP BY " + ", ".join(group.sql() for group in self.groups))
+        if self.having is not None:
+            parts.append(f"HAVING {self.having.sql()}")
+        if self.order:
+            parts.append("ORDER BY " + ", ".join(key.sql() for key in self.order))
+        if self.limit is not None:
+            parts.append(f"LIMIT {self.limit}")
+        return " ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery:
+    """A query in the place of a table."""
+
+    query: Query
+    alias: str | None = None
+
+    def sql(self) -> str:
+        """In parentheses."""
+        return f"({self.query.sql()})" + (f" AS {quoted(self.alias)}" if self.alias else "")
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions directly inside one."""
+    match expression:
+        case Call(_, arguments):
+            return arguments
+        case In(value, items):
+            return (value, *items)
+        case Case(branches, otherwise):
+            inside = tuple(part for branch in branches for part in branch)
+            return inside if otherwise is None else (*inside, otherwise)
+        case Aggregate(_, argument):
+            return argument
+    return ()
+
+
+def aggregates(expression: Expression) -> tuple[Aggregate, ...]:
+    """Every aggregate in an expression, in order of appearance."""
+    if isinstance(expression, Aggregate):
+        return (expression,)
+    return tuple(found for child in children(expression) for found in aggregates(child))

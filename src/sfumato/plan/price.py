@@ -1,0 +1,237 @@
+"""From a bound plan to a priced plan: shares of epsilon, lattices and limits, all from the question's text.
+
+Noise kind, norm and every share are fixed here, before anything is bought; only scales follow what was bought. Each
+measure gets its share of epsilon. A tenth of the share buys the limit C where nobody declared it, another tenth the
+bounds of values where the question asks for that. A mean always buys its limit, and with a tenth the place where its
+values lie, about; its noise is then in proportion to their spread and not to their bounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sfumato import checks
+from sfumato.errors import InvalidArgument, UnboundedColumn
+from sfumato.plan.bind import argument_of
+from sfumato.plan.bound import BoundPlan, Measure, Statistic
+from sfumato.plan.interval import Interval
+from sfumato.plan.node import Call, Case, Expression, In, MeasureAt
+from sfumato.privacy.loss import Loss
+from sfumato.privacy.neighbours import Neighbours
+
+ROW = 1 << 20  # lattice steps of one row in a count
+_DIGITS = 31  # a value has at most 2**31 steps, so that products with a weight fit 64 bits
+_TENTH = Fraction(1, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Centre:
+    """Where the values of a mean lie, about: most within `spread` of `middle`."""
+
+    middle: Fraction
+    spread: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class PricedMeasure:
+    """A measure with its shares of epsilon, its interval and its limit.
+
+    `rows` is the declared number of rows of a unit that count fully; None: the limit is bought with `limit_epsilon`.
+    `interval` holds the values; None: it is bought with `bounds_epsilon`, and the measure then known by `within`.
+    """
+
+    measure: Measure
+    epsilon: Fraction
+    limit_epsilon: Fraction
+    bounds_epsilon: Fraction
+    centre_epsilon: Fraction
+    rows: int | None
+    interval: Interval | None
+    centre: Centre | None = None
+
+    def around(self, centre: Centre) -> PricedMeasure:
+        """The same mean, its centre now bought."""
+        return replace(self, centre=centre)
+
+    def within(self, interval: Interval) -> PricedMeasure:
+        """The same measure, its interval now bought."""
+        return replace(self, interval=interval)
+
+    @property
+    def row_steps(self) -> int:
+        """The most lattice steps of one row, outward."""
+        match self.measure.statistic:
+            case Statistic.SUM:
+                assert self.interval is not None
+                return max(1, math.ceil(self.interval.largest / self.step))
+            case Statistic.MEAN:
+                return self._mean_steps()
+        return ROW
+
+    def _mean_steps(self) -> int:
+        """A power of two such that the value farthest from the centre has at most 2**30 steps."""
+        assert self.interval is not None
+        assert self.centre is not None
+        ends = (self.interval.low, self.interval.high)
+        farthest = max(abs(end - self.centre.middle) for end in ends) / self.centre.spread
+        return 1 << max(0, _DIGITS - 1 - math.ceil(farthest).bit_length())
+
+    @property
+    def step(self) -> Fraction:
+        """What one lattice step is worth: a part of a row, or of the values' own unit."""
+        if self.measure.statistic is Statistic.SUM:
+            assert self.interval is not None
+            return sum_step(self.interval.largest)
+        return Fraction(1, self.row_steps)
+
+    @property
+    def declared_limit(self) -> int | None:
+        """The limit C in steps, where nothing has to be bought."""
+        if self.rows is None or self.measure.statistic is Statistic.MEAN:
+            return None
+        return self.rows * self.row_steps
+
+    @property
+    def most(self) -> int | None:
+        """The most influence that a unit can have by declaration, in steps; None: its rows are not declared."""
+        if self.rows is None:
+            return None
+        if self.measure.statistic is not Statistic.MEAN:
+            return self.rows * self.row_steps
+        assert self.interval is not None
+        assert self.centre is not None
+        farthest = max(abs(end - self.centre.middle) for end in (self.interval.low, self.interval.high))
+        return self.rows * (math.ceil(farthest / self.centre.spread * self.row_steps) + self.row_steps // 2 + 2)
+
+    @property
+    def cells(self) -> int:
+        """How many lattice sums it needs in each group."""
+        return 2 if self.measure.statistic is Statistic.MEAN else 1
+
+    @property
+    def signed(self) -> bool:
+        """Whether rows may count negatively."""
+        return self.measure.statistic is Statistic.SUM and (self.interval is None or self.interval.low < 0)
+
+
+@dataclass(frozen=True, slots=True)
+class PricedPlan:
+    """A question with its price: everything that is decided before the data is touched."""
+
+    bound: BoundPlan
+    measures: tuple[PricedMeasure, ...]
+    epsilon: Fraction
+    confidence: Fraction
+    simultaneous: bool
+
+    @property
+    def loss(self) -> Loss:
+        """What the answer costs: the shares add up to epsilon, exactly."""
+        return Loss.pure(self.epsilon)
+
+    def moves(self, measure: PricedMeasure, limit: int) -> int:
+        """How far one unit can move the cells of a measure in the L1 norm, for a limit C."""
+        if self.bound.table.neighbours is Neighbours.ADD_REMOVE:
+            return limit
+        single = not self.bound.groups and measure.measure.statistic is not Statistic.MEAN and not measure.signed
+        return limit if single else 2 * limit  # one cell between 0 and C cannot move further than C
+
+    @property
+    def histogram_moves(self) -> int:
+        """How far one unit can move a histogram of units."""
+        return 1 if self.bound.table.neighbours is Neighbours.ADD_REMOVE else 2
+
+
+def sum_step(largest: Fraction) -> Fraction:
+    """The lattice of a sum: a power of two such that the largest value has at most 2**31 steps."""
+    size = max(largest, Fraction(1, 1 << 200))
+    power = math.ceil(size).bit_length() if size >= 1 else -_leading_zeros(size)
+    return Fraction(2) ** (power - _DIGITS)
+
+
+def _leading_zeros(x: Fraction) -> int:
+    """The largest z with x * 2**z <= 1."""
+    return (x.denominator // x.numerator).bit_length() - 1
+
+
+def price(
+    bound: BoundPlan,
+    *,
+    epsilon: checks.Number,
+    confidence: checks.Number = 0.95,
+    shares: Mapping[str, checks.Number] | None = None,
+    limit: int | None = None,
+    buy_bounds: bool = False,
+    simultaneous: bool = False,
+) -> PricedPlan:
+    """Give every measure its share, or refuse what cannot be answered soundly."""
+    total = checks.positive(epsilon=epsilon)
+    weights = _weights(bound, shares or {})
+    whole = sum(weights)
+    rows = None if limit is None else checks.whole(least=1, bound=limit)
+    measures = tuple(
+        _measure(bound, measure, total * weight / whole, rows, buy_bounds)
+        for measure, weight in zip(bound.measures, weights, strict=True)
+    )
+    return PricedPlan(bound, measures, total, checks.inside(confidence=confidence), simultaneous)
+
+
+def _weights(bound: BoundPlan, shares: Mapping[str, checks.Number]) -> list[Fraction]:
+    names = [column.name for column in bound.shown]
+    for name in shares:
+        if name not in names:
+            raise InvalidArgument(f"shares must name columns of the answer ({', '.join(names)}); got {name!r}")
+    weights = [Fraction(0)] * len(bound.measures)
+    for column in bound.shown:
+        weight = checks.positive(share=shares.get(column.name, 1))
+        for position in measured(column.expression):
+            weights[position] = max(weights[position], weight)
+    return [weight or Fraction(1) for weight in weights]  # used only in HAVING or ORDER BY
+
+
+def measured(result: Expression) -> set[int]:
+    """Which measures an expression over results uses."""
+    match result:
+        case MeasureAt(position):
+            return {position}
+        case Call(_, arguments):
+            return set().union(*(measured(part) for part in arguments))
+        case In(value):
+            return measured(value)
+        case Case(branches, otherwise):
+            parts = [part for branch in branches for part in branch] + ([] if otherwise is None else [otherwise])
+            return set().union(*(measured(part) for part in parts))
+    return set()
+
+
+def _measure(bound: BoundPlan, measure: Measure, share: Fraction, rows: int | None, buy: bool) -> PricedMeasure:
+    interval = _interval(measure, buy)
+    valued = measure.statistic in (Statistic.SUM, Statistic.MEAN)
+    once = not bound.table.unit.columns or (measure.statistic is Statistic.UNITS and not bound.groups)
+    declared = 1 if once else rows or bound.table.most_rows
+    is_mean = measure.statistic is Statistic.MEAN
+    for_bounds = share * _TENTH if valued and interval is None else Fraction(0)
+    for_limit = share * _TENTH if declared is None or is_mean else Fraction(0)
+    for_centre = share * _TENTH if is_mean else Fraction(0)
+    left = share - for_limit - for_bounds - for_centre
+    return PricedMeasure(measure, left, for_limit, for_bounds, for_centre, declared, interval)
+
+
+def _interval(measure: Measure, buy: bool) -> Interval | None:
+    if measure.statistic not in (Statistic.SUM, Statistic.MEAN):
+        return None
+    argument = argument_of(measure)
+    interval = argument.interval
+    if interval is None and not buy:
+        raise UnboundedColumn(
+            f"{argument.expression.sql()} has no declared bounds; declare them for its columns, or let the question "
+            "buy them: bounds='auto'"
+        )
+    if interval is not None and interval.largest > 2**200:
+        raise UnboundedColumn(
+            f"the bounds of {argument.expression.sql()} are too wide to be exact; declare closer ones"
+        )
+    return interval if interval is None or interval.width > 0 else Interval(interval.low, interval.low + 1)
