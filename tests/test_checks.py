@@ -17,9 +17,33 @@ from sfumato.errors import InvalidArgument, SfumatoError
 LAW = settings(deadline=None)
 
 
-@pytest.mark.parametrize("tenth", [0.1, Fraction(1, 10), Decimal("0.1"), np.float64(0.1), np.float32(0.1)])
+@pytest.mark.parametrize("tenth", [0.1, Fraction(1, 10), Decimal("0.1"), np.float64(0.1)])
 def test_a_number_means_the_decimal_it_prints_as(tenth: checks.Number) -> None:
     assert checks.number(epsilon=tenth) == Fraction(1, 10)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.longdouble])
+def test_a_float_of_another_width_means_its_binary_value(kind: type) -> None:
+    """What float16 prints for 0.1 is 0.1, but it stores 0.09998; no shorter decimal is meant by it."""
+    for text in ("0.1", "3", "1e-3"):
+        assert checks.number(epsilon=kind(text)) == Fraction(*kind(text).as_integer_ratio())
+    for nonsense in (kind("nan"), kind("inf")):
+        with pytest.raises(InvalidArgument, match="epsilon must be a finite number"):
+            checks.number(epsilon=nonsense)
+
+
+def test_what_a_subclass_prints_does_not_matter() -> None:
+    class Sly(float):
+        def __str__(self) -> str:
+            return "0.001"
+
+        __repr__ = __str__
+
+    class SlyDecimal(Decimal):
+        def __str__(self) -> str:
+            return "0.001"
+
+    assert checks.number(epsilon=Sly(0.1)) == checks.number(epsilon=SlyDecimal("0.1")) == Fraction(1, 10)
 
 
 @pytest.mark.parametrize("three", [3, 3.0, Fraction(3), Decimal(3), np.int64(3), np.uint8(3)])
@@ -42,7 +66,7 @@ def test_what_is_not_finite_is_refused(nonsense: checks.Number) -> None:
         checks.number(epsilon=nonsense)
 
 
-@pytest.mark.parametrize("nonsense", ["1", None, True, [1], np.True_, np.array([1.0, 2.0])])
+@pytest.mark.parametrize("nonsense", ["1", None, True, [1], np.True_, np.array([1.0, 2.0]), np.timedelta64(3, "s")])
 def test_what_is_not_a_number_is_refused(nonsense: checks.Number) -> None:
     with pytest.raises(InvalidArgument, match="epsilon must be a number"):
         checks.number(epsilon=nonsense)
@@ -68,7 +92,7 @@ def test_a_check_takes_what_its_rule_allows_and_refuses_the_rest(check, good, ba
 def test_a_whole_number_is_a_python_int_of_at_least_what_was_asked() -> None:
     assert checks.whole(k=0) == 0
     assert type(checks.whole(1, k=np.int64(4))) is int
-    for nonsense in (0, -1, 2.0, True, "2", Fraction(2)):
+    for nonsense in (0, -1, 2.0, True, "2", Fraction(2), np.timedelta64(3, "s")):
         with pytest.raises(InvalidArgument, match="k must be a whole number of at least 1"):
             checks.whole(1, k=nonsense)
 

@@ -22,6 +22,7 @@ from scipy.stats import chisquare
 from goodness import FALSE_ALARM
 from sfumato import entropy
 from sfumato.entropy import REKEY_AFTER, SYSTEM, SystemEntropy
+from sfumato.errors import InvalidArgument
 from sfumato.mechanisms.samplers import discrete_laplace, draw_one
 
 SAMPLER = discrete_laplace(Fraction(2**50))
@@ -251,3 +252,13 @@ def test_digits_are_uniform_and_a_lost_one_would_be_noticed(monkeypatch: pytest.
     drawn = np.array([source.bits(7) for _ in range(50_000)])
     assert chisquare(np.bincount(drawn, minlength=128)).pvalue > FALSE_ALARM
     assert chisquare(np.bincount(drawn | 1, minlength=128)).pvalue < FALSE_ALARM
+
+
+SQUARE = np.zeros((4, 4), np.uint32)
+
+
+@pytest.mark.parametrize("words", [SQUARE[0, ::2], SQUARE.T, SQUARE[:, :2]])
+def test_an_array_with_gaps_is_refused_since_only_its_copy_would_be_filled(words: np.ndarray) -> None:
+    with pytest.raises(InvalidArgument, match="contiguous"):
+        SYSTEM.fill(words)
+    assert not words.any()

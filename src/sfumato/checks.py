@@ -7,8 +7,8 @@ Traceback (most recent call last):
     ...
 sfumato.errors.InvalidArgument: epsilon must be positive; got -1; for a strong promise choose 1 or less, for example 0.5
 
-Every check returns the number exactly. A float means the decimal that it prints as, so that what is typed is what is
-charged: ten times 0.1 is 1.
+Every check returns the number exactly. A Python float means the decimal that it prints as, so that what is typed is
+what is charged: ten times 0.1 is 1. Floats of other widths are read by their binary value.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import numbers
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from sfumato.errors import InvalidArgument
 
@@ -49,16 +51,25 @@ def _only(named: dict[str, Any]) -> tuple[str, Any]:
 def number(**named: Number) -> Fraction:
     """Read a finite number exactly."""
     name, value = _only(named)
-    if isinstance(value, bool) or not isinstance(value, numbers.Number | Decimal):
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, numbers.Number | Decimal):
         raise _refuse(name, "a number", value)
     if isinstance(value, numbers.Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > _FAR:
         raise _refuse(name, f"between 1e-{_FAR} and 1e{_FAR} in size", value)
     try:
-        return Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
+        return _exactly(value)
+    except (ValueError, OverflowError, AttributeError):
         raise _refuse(name, "a finite number", value) from None
+
+
+def _exactly(value: Any) -> Fraction:
+    if isinstance(value, float):  # also numpy's float64; what a subclass prints does not matter
+        return Fraction(float.__repr__(value))
+    if isinstance(value, Decimal):
+        return Fraction(*Decimal.as_integer_ratio(value))
+    top, bottom = value.as_integer_ratio()
+    return Fraction(int(top), int(bottom))
 
 
 def positive(**named: Number) -> Fraction:
@@ -109,6 +120,6 @@ def inside(**named: Number) -> Fraction:
 def whole(least: int = 0, **named: int) -> int:
     """Read a whole number of at least `least`."""
     name, value = _only(named)
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
+    if isinstance(value, bool | np.timedelta64) or not isinstance(value, numbers.Integral) or value < least:
         raise _refuse(name, f"a whole number of at least {least}", value)
     return int(value)

@@ -15,6 +15,8 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 
+from sfumato.errors import InvalidArgument
+
 REKEY_AFTER = 1 << 26
 _PIECE = 1 << 20
 _BLOCK = 16
@@ -79,7 +81,9 @@ class SystemEntropy:
         return stream
 
     def fill(self, words: NDArray[np.uint32]) -> None:
-        """Overwrite `words` with fresh random words."""
+        """Overwrite `words`, a contiguous array, with fresh random words."""
+        if not words.flags.c_contiguous:  # only a copy of it would be filled
+            raise InvalidArgument("words must be a contiguous array; got one with gaps; fill a new one and copy it")
         self._stream().fill(words.reshape(-1).view(np.uint8).data)
 
     def bits(self, count: int) -> int:

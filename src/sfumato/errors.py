@@ -6,7 +6,7 @@
     │   ├── SourceNotFound       no file, or no table in it
     │   ├── OutsideRange         a value outside what was declared
     │   ├── WrongShape           a vector where a number was declared, or of another length
-    │   └── ScaleTooLarge        more noise than the lattice can carry
+    │   └── ScaleTooLarge        more noise than the lattice, or more work than the arithmetic can carry
     ├── EngineFailed             the engine could not finish; one constant message
     └── Refused                  a request that is understood and denied
         ├── UnsupportedQuery     SQL that is not answered
@@ -45,7 +45,7 @@ class WrongShape(InvalidArgument):
 
 
 class ScaleTooLarge(InvalidArgument):
-    """More noise than the lattice can carry."""
+    """More noise than the lattice can carry, or numbers so far out that the arithmetic would not end."""
 
 
 class Refused(SfumatoError):

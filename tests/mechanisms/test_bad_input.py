@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -32,6 +33,7 @@ MAKERS: tuple[Callable[..., object], ...] = (
     lambda epsilon=1.0, **more: TruncatedGeometric(**{"epsilon": epsilon, "delta": 1e-6, **more}),
 )
 SENSITIVE, WITH_DELTA = MAKERS[:4], (MAKERS[1], *MAKERS[5:])
+MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
 NOT_POSITIVE = (0, -1, -0.5, math.nan, math.inf, -math.inf, "1", None, True)
 
 
@@ -40,6 +42,16 @@ NOT_POSITIVE = (0, -1, -0.5, math.nan, math.inf, -math.inf, "1", None, True)
 def test_epsilon_must_be_positive_and_finite(make: Callable[..., object], epsilon: object) -> None:
     with pytest.raises(InvalidArgument, match=r"epsilon must be .*; got .*; for a strong promise"):
         make(epsilon=epsilon)
+
+
+@pytest.mark.parametrize("epsilon", [10_001, 1e7, 10**400])
+@pytest.mark.parametrize("make", MAKERS)
+def test_an_epsilon_that_promises_nothing_is_refused_before_any_work(
+    make: Callable[..., object], epsilon: float
+) -> None:
+    with pytest.raises(ScaleTooLarge, match=r"epsilon must lie between .* and 10000; got one beyond; for a strong"):
+        make(epsilon=epsilon)
+    make(epsilon=10_000)
 
 
 @pytest.mark.parametrize("delta", [-1e-9, 1, 1.5, math.nan, math.inf, 0, "0.1"])
@@ -66,6 +78,8 @@ def test_sensitivity_must_be_positive_and_finite(make: Callable[..., object], se
         lambda: Gaussian(sensitivity=1, epsilon=1e-9, delta=1e-9, spacing=2**-40),
         lambda: TruncatedGeometric(epsilon=1e-9, delta=1e-9),
         lambda: GaussianThreshold(epsilon=1e-12, delta=1e-9),
+        lambda: Gaussian(sensitivity=1, epsilon=1e-13, delta=1e-13),
+        lambda: RandomizedResponse(epsilon=Fraction(1, 10**400)),
     ],
 )
 def test_a_scale_too_large_for_the_lattice_is_refused(make: Callable[[], object]) -> None:
@@ -90,6 +104,18 @@ def test_a_scale_too_large_for_the_lattice_is_refused(make: Callable[[], object]
         (lambda: GaussianThreshold(1, 1e-6).release(1.5), "number of units"),
         (lambda: TruncatedGeometric(1, 1e-6).release(True), "number of units"),
         (lambda: Exponential("ab", 1, 1).release([1, math.nan]), "finite scores"),
+        (lambda: Laplace(1, 1, size=2).release(MASKED), "masked array"),
+        (lambda: Geometric(1, 1, size=2).release(MASKED.astype(int)), "masked array"),
+        (lambda: Laplace(1, 1).release(np.ma.masked), "finite number"),
+        (lambda: Exponential("ab", 1, 1).release(MASKED), "finite scores"),
+        (lambda: Laplace(1, 1, size=2).release(np.array([1, 2], "datetime64[ns]")), "dates"),
+        (lambda: Geometric(1, 1, size=2).release(np.array([1, 2], "timedelta64[ns]")), "spans of time"),
+        (lambda: Laplace(1, 1, size=2).release([np.timedelta64(1, "s"), 2]), "spans of time"),
+        (lambda: Laplace(1, 1).release(np.datetime64("2020-01-01")), "finite number"),
+        (lambda: Laplace(1, 1).release(np.timedelta64(1, "s")), "finite number"),
+        (lambda: Geometric(1, 1).release(np.timedelta64(1, "s")), "whole number"),
+        (lambda: Exponential("ab", 1, 1).release([np.timedelta64(1, "s"), 2]), "finite scores"),  # type: ignore[list-item]
+        (lambda: LaplaceThreshold(1, 1e-6).release(np.timedelta64(1, "s")), "number of units"),  # type: ignore[arg-type]
     ],
 )
 def test_a_value_outside_the_declared_range_is_refused(release: Callable[[], object], words: str) -> None:
@@ -189,8 +215,16 @@ def test_a_refusal_names_the_type_that_came_and_never_the_value(release: Callabl
     [
         lambda: Exponential("ab", 1, 1).release(3),  # type: ignore[arg-type]
         lambda: Laplace(1, 1, size=2).release([1.0, [2.0, 3.0]]),
+        lambda: Gaussian(1, 1, 1e-6, size=2).release([[1.0], [2.0, 3.0]]),
+        lambda: Geometric(1, 1, size=2).release([1, [2, 3]]),
+        lambda: Laplace(1, 1).release([[1.0], [2.0, 3.0]]),
     ],
 )
 def test_what_is_no_vector_at_all_is_refused(release: Callable[[], object]) -> None:
     with pytest.raises(WrongShape, match=r"value must be .*; got "):
         release()
+
+
+def test_what_is_no_output_has_no_probability() -> None:
+    assert Laplace(1, 1, size=2).log_probability([1.0, [2.0, 3.0]], [1.0, 2.0]) == -math.inf
+    assert Laplace(1, 1).log_probability("1", 1.0) == -math.inf

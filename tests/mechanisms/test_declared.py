@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
+from cases import CASES, Case
 from sfumato.errors import InvalidArgument
 from sfumato.mechanisms import MECHANISMS, Exponential, Gaussian, Geometric, Laplace, RandomizedResponse
 from sfumato.privacy import sensitivity
@@ -118,3 +123,34 @@ def test_one_number_has_the_same_error_bar_alone_and_at_once(make: Maker, confid
     assert make(1, epsilon=1, size=1).error(confidence, simultaneous=True) == make(1, epsilon=1, size=1).error(
         confidence
     )
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_mechanism_that_has_released_can_be_pickled_and_copied(case: Case) -> None:
+    """By its fields alone: samplers that were made on the way are made anew."""
+    case.mechanism.release(case.value)
+    for again in (
+        pickle.loads(pickle.dumps(case.mechanism)),  # noqa: S301
+        copy.deepcopy(case.mechanism),
+        copy.copy(case.mechanism),
+        replace(case.mechanism),
+    ):
+        assert again == case.mechanism and type(again) is type(case.mechanism)
+        assert (again.loss, again.guarantee) == (case.mechanism.loss, case.mechanism.guarantee)
+        again.release(case.value)
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_equal_mechanisms_promise_the_same_and_different_ones_differ(make: Maker) -> None:
+    tenth, binary = make(epsilon=Fraction(1, 10)), make(epsilon=Fraction(0.1))
+    assert make(epsilon=0.1) == make(epsilon=np.float64(0.1)) == tenth != binary
+    assert make(epsilon=0.1).loss == tenth.loss
+    assert make(epsilon=0.1).guarantee == tenth.guarantee != binary.guarantee
+    assert hash(make(epsilon=0.1)) == hash(tenth)
+    assert type(tenth.epsilon) is Fraction
+
+
+def test_other_fields_are_kept_as_they_were_read() -> None:
+    assert Laplace(0.1, 1, size=np.int8(3), spacing=0.25) == Laplace(Fraction(1, 10), 1, size=3, spacing=Fraction(1, 4))
+    assert Gaussian(1, 1, delta=1e-6) == Gaussian(np.int8(1), 1.0, delta=Fraction(1, 10**6))
+    assert Laplace(1, 1, spacing=2.0**-60) == Laplace(1, 1, spacing=Fraction(1, 2**60))

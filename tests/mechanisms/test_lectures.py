@@ -78,7 +78,8 @@ def test_the_coin_toss_survey_is_estimated_by_two_y_minus_one_half() -> None:
     for yes in (250, 600, 750):
         share = RandomizedResponse.truth_or_coin().estimate({"yes": yes, "no": 1_000 - yes})["yes"]
         assert share.value == pytest.approx(2 * yes / 1_000 - 0.5)
-        assert share.interval[0] < share.value < share.interval[1]
+        assert share.interval[0] <= share.value <= share.interval[1]
+        assert share.error == pytest.approx(2 * math.sqrt(yes * (1_000 - yes)) / 1_000**1.5)
 
 
 def test_the_variance_of_an_answer_is_the_lectures() -> None:

@@ -24,18 +24,20 @@ from sfumato.privacy.loss import Loss
 _FARTHEST = 200  # doublings in either direction before giving up
 
 
-def keeps(loss: Loss, uses: int, epsilon: Fraction, delta: Fraction) -> bool:
+def keeps(loss: Loss, uses: int, epsilon: Number, delta: Number) -> bool:
     """Whether `uses` releases of this loss are (epsilon, delta)-private together, by whichever currency shows it."""
-    failure = uses * Loss.read(loss).delta
-    if failure > delta:
+    e, d = checks.non_negative(epsilon=epsilon), checks.below_one(delta=delta)
+    count = checks.whole(1, uses=uses)
+    failure = count * Loss.read(loss).delta
+    if failure > d:
         return False
-    if loss.epsilon is not None and uses * loss.epsilon <= epsilon:
+    if loss.epsilon is not None and count * loss.epsilon <= e:
         return True
-    if failure == delta:
+    if failure == d:
         return False
-    if loss.rho is not None and convert.zcdp_delta(uses * loss.rho, epsilon) <= delta - failure:
+    if loss.rho is not None and convert.zcdp_delta(count * loss.rho, e) <= d - failure:
         return True
-    return loss.pair is not None and compose([(loss, uses)]).epsilon(delta).high <= epsilon
+    return loss.pair is not None and compose([(loss, count)]).epsilon(d).high <= e
 
 
 def least_noise(

@@ -15,7 +15,7 @@ from fractions import Fraction
 from sfumato import checks
 from sfumato.accounting import distribution
 from sfumato.checks import Number
-from sfumato.errors import InvalidArgument
+from sfumato.errors import InvalidArgument, ScaleTooLarge
 from sfumato.privacy.loss import Loss
 from sfumato.privacy.neighbours import Neighbours, Relation
 from sfumato.privacy.pair import Pair, TwoPoint
@@ -23,7 +23,8 @@ from sfumato.privacy.shifts import merged
 from sfumato.rounding import exp_bounds, exp_up, log_up, sqrt_up
 
 NOTHING = Loss.pure(Fraction(0))
-_MOST_EXACT = 2_000  # uses up to which equal parts are composed in fractions
+_MOST_EXACT = 2_000  # uses, and sum of epsilon, up to which equal parts are composed in fractions
+_LARGEST_EPSILON = 10_000
 
 
 def sequential(losses: Iterable[Loss]) -> Loss:
@@ -94,11 +95,15 @@ def advanced(epsilon: Number, delta: Number, count: int, slack: Number) -> tuple
     """
     e, d = checks.non_negative(epsilon=epsilon), checks.below_one(delta=delta)
     k, s = checks.whole(1, count=count), checks.inside(slack=slack)
+    if e > _LARGEST_EPSILON:
+        raise ScaleTooLarge(f"epsilon must be at most {_LARGEST_EPSILON}; got a larger one; it promises nothing")
     return e * sqrt_up(2 * k * log_up(1 / s)) + k * e * (exp_up(e) - 1), min(Fraction(1), k * d + s)
 
 
 def optimal(parts: Sequence[tuple[Number, Number, int]], delta: Number) -> Fraction:
-    """The least epsilon that holds with `delta` for (epsilon, delta, count) each, rounded up; exact if all are equal.
+    """The least epsilon that holds with `delta` for (epsilon, delta, count) each, rounded up.
+
+    It is exact if all are equal and neither their number nor their sum is above 2,000.
 
     >>> round(float(optimal([(0.1, 0, 100)], 1e-6)), 9)
     4.774567588
@@ -108,7 +113,9 @@ def optimal(parts: Sequence[tuple[Number, Number, int]], delta: Number) -> Fract
     for e, d, k in parts:
         key = checks.non_negative(epsilon=e), checks.below_one(delta=d)
         equal[key] = equal.get(key, 0) + checks.whole(1, count=k)
-    if len(equal) > 1 or max(equal.values()) > _MOST_EXACT:
+    if not equal:
+        raise InvalidArgument("there is nothing to compose; give at least one (epsilon, delta, count)")
+    if len(equal) > 1 or any(k > _MOST_EXACT or k * e > _MOST_EXACT for (e, _), k in equal.items()):
         losses = [(Loss.pure(e, delta=d), k) for (e, d), k in equal.items()]
         high = distribution.compose(losses).epsilon(total).high
         if high == math.inf:

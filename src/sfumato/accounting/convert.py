@@ -23,6 +23,8 @@ from sfumato.checks import Number
 from sfumato.rounding import ceiling, exp_down, exp_up, log_down, log_up
 
 _FINE = Fraction(1, 1 << 60)
+_FARTHEST = 300.0  # of ln(alpha - 1)
+_HUGE = Fraction(10) ** 100
 _LEAST_EXPONENT = Fraction(-2000)  # a delta below exp(-2000) is reported as that
 
 
@@ -36,7 +38,8 @@ def zcdp_delta(rho: Number, epsilon: Number) -> Fraction:
     r, e = checks.non_negative(rho=rho), checks.non_negative(epsilon=epsilon)
     if r == 0:
         return Fraction(0)
-    alpha = _best(lambda a: (a - 1) * (a * float(r) - float(e)) - math.log(a - 1) + a * math.log1p(-1 / a), r, e)
+    about, reach = _float(r), _float(e)
+    alpha = _best(lambda a: (a - 1) * (a * about - reach) - math.log(a - 1) + a * math.log1p(-1 / a), r, e)
     exponent = ceiling((alpha - 1) * (alpha * r - e) + _correction_up(alpha), _FINE)
     return exp_up(max(exponent, _LEAST_EXPONENT)) if exponent < 0 else Fraction(1)
 
@@ -47,16 +50,15 @@ def zcdp_epsilon(rho: Number, delta: Number) -> Fraction:
     if r == 0:
         return Fraction(0)
     log_d = log_down(d)
-    alpha = _best(
-        lambda a: a * float(r) + (-math.log(a - 1) + a * math.log1p(-1 / a) - float(log_d)) / (a - 1), r, -log_d
-    )
+    about, reach = _float(r), float(log_d)
+    alpha = _best(lambda a: a * about + (-math.log(a - 1) + a * math.log1p(-1 / a) - reach) / (a - 1), r, -log_d)
     return max(Fraction(0), ceiling(alpha * r + (_correction_up(alpha) - log_d) / (alpha - 1), _FINE))
 
 
 def zcdp_rho(epsilon: Number, delta: Number) -> Fraction:
     """The greatest rho, up to rounding down, that converts to (epsilon, delta)."""
     e, d = checks.positive(epsilon=epsilon), checks.inside(delta=delta)
-    low, high = 0.0, float(e) + 1.0
+    low, high = 0.0, _float(e) + 1.0
     for _ in range(60):
         middle = (low + high) / 2
         fits = middle > 0 and zcdp_epsilon(Fraction(middle), d) <= e
@@ -94,10 +96,19 @@ def _correction_up(alpha: Fraction) -> Fraction:
     return alpha * log_up(1 - 1 / alpha) - log_down(alpha - 1)
 
 
+def _log(x: Fraction) -> float:
+    return math.log(x.numerator) - math.log(x.denominator)
+
+
+def _float(x: Fraction) -> float:
+    """About x, and no overflow: it only steers the search."""
+    return float(min(x, _HUGE))
+
+
 def _best(cost: Callable[[float], float], rho: Fraction, reach: Fraction) -> Fraction:
     """The alpha of least cost, about: golden section over ln(alpha - 1)."""
-    usual = max((float(reach) / float(rho) + 1) / 2, math.sqrt(max(float(reach), 1.0) / float(rho)))
-    low, high = -20.0, math.log(usual) + 10
+    usual = max(_log((reach / rho + 1) / 2), _log(max(reach, Fraction(1)) / rho) / 2)
+    low, high = -20.0, max(-19.0, min(usual + 10, _FARTHEST))
     ratio = (math.sqrt(5) - 1) / 2
     for _ in range(80):
         left, right = high - ratio * (high - low), low + ratio * (high - low)

@@ -26,11 +26,11 @@ from sfumato.accounting import convert
 from sfumato.accounting.grid import ALIGNED, LARGEST_LOSS, dominated, dominating
 from sfumato.accounting.tilted import add_up, choose_tilt, significant
 from sfumato.checks import Number
-from sfumato.errors import InvalidArgument
+from sfumato.errors import InvalidArgument, ScaleTooLarge
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
 from sfumato.privacy.neighbours import Neighbours, Relation
-from sfumato.privacy.pair import PRECISION, Pair
+from sfumato.privacy.pair import PRECISION, TINY, Pair
 from sfumato.privacy.shifts import merged
 from sfumato.privacy.unit import Unit
 from sfumato.rounding import up
@@ -40,7 +40,11 @@ _TAIL = 2.0**-27  # of delta: what a pair's window may leave out
 _MERGED = 2.0**10  # times as much for the lower bound, which merges the tail instead of giving it up
 _LEAST_PROMISE = Fraction(1, 10**9)  # where epsilon 0 would hold, which no guarantee says
 _SMALLEST = 2.0**-120  # a delta below it is reported as about this
+_LEAST_DELTA = Fraction(1, 1 << 900)  # a delta below it is treated as none
 _POSITION = 2.0**-48  # how far off the losses of one release may be, by rounding
+_FARTHEST = Fraction(10**6)  # an epsilon beyond it is treated as this, for the upper bound
+_MOST = 1 << 40  # releases
+_FINEST, _COARSEST = 2.0**-900, 100.0  # steps of the grid
 
 
 class Bracket(NamedTuple):
@@ -72,8 +76,10 @@ def compose(parts: Iterable[Loss | tuple[Loss, int]], *, grid: float | None = No
         pairs.append((loss.pair, count))
     if not pairs:
         raise InvalidArgument("there is nothing to compose; give at least one loss")
+    if sum(count for _, count in pairs) > _MOST:
+        raise ScaleTooLarge(f"parts must be at most {_MOST} releases; got more; add them up by accounting.sequential")
     together = merged(pairs)
-    step = _fitting(together) if grid is None else significant(float(checks.positive(grid=grid)))
+    step = _fitting(together) if grid is None else significant(_spacing(grid))
     if max(_width(pair, 1e-40) for pair, _ in together) > step * LARGEST_GRID:
         raise InvalidArgument(f"grid must be coarser; {step:g} needs more than {LARGEST_GRID} points")
     return LossDistribution(counted, tuple(together), step)
@@ -95,9 +101,16 @@ def _counted(parts: Iterable[Loss | tuple[Loss, int]]) -> tuple[tuple[Loss, int]
     return tuple(counts.items())
 
 
+def _spacing(grid: Number) -> float:
+    exact = checks.positive(grid=grid)
+    if not _FINEST <= exact <= _COARSEST:
+        raise InvalidArgument(f"grid must lie between {_FINEST:g} and {_COARSEST:g}; got {grid!r}; 1e-4 is usual")
+    return float(exact)
+
+
 def _width(pair: Pair, tail: float) -> float:
-    low, high = pair.window(tail)
-    return min(high, LARGEST_LOSS) - max(low, -LARGEST_LOSS)
+    low, high = (min(max(end, -LARGEST_LOSS), LARGEST_LOSS) for end in pair.window(tail))
+    return high - low
 
 
 def _fitting(pairs: Sequence[tuple[Pair, int]]) -> float:
@@ -108,7 +121,7 @@ def _fitting(pairs: Sequence[tuple[Pair, int]]) -> float:
         deviation / min(2**15, 2**11 * math.sqrt(uses)),
         max(_width(pair, 1e-40) for pair, _ in pairs) / 2**20,
     )
-    return significant(step) if step > 1e-200 else 2.0**-13
+    return significant(min(step, _COARSEST)) if step > _FINEST else 2.0**-13
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +139,8 @@ class LossDistribution:
     @property
     def _failure(self) -> float:
         """The probability that any of the releases fails: 1 - prod (1 - delta)."""
+        if any(float(loss.delta) == 1 for loss, _ in self.losses):
+            return 1.0
         return -math.expm1(sum(count * math.log1p(-float(loss.delta)) for loss, count in self.losses))
 
     def _directions(self) -> list[tuple[tuple[Pair, int], ...]]:
@@ -139,18 +154,25 @@ class LossDistribution:
         uses = self._uses
         upper = [(dominating(pair, self.step, tail / uses), count) for pair, count in pairs]
         tilt = choose_tilt(upper, self.step, **near)
+        high = add_up(upper, self.step, tilt)
+        while tilt and "epsilon" in near and not high.above(near["epsilon"]) < 1:  # too much tilt for this question
+            tilt = tilt / 4 if tilt > self.step else 0.0
+            high = add_up(upper, self.step, tilt)
         lower = [(dominated(pair, self.step, tail * _MERGED / uses), count) for pair, count in pairs]
-        return add_up(upper, self.step, tilt), add_up(lower, self.step, tilt, raised=uses * ALIGNED * self.step)
+        if not all(part.finite.any() for part, _ in lower):
+            return high, Nothing()
+        return high, add_up(lower, self.step, tilt, raised=uses * ALIGNED * self.step)
 
     def delta(self, epsilon: Number) -> Bracket:
         """The probability of a loss beyond epsilon, in the sense of (epsilon, delta)."""
-        e = float(checks.non_negative(epsilon=epsilon))
+        exact = checks.non_negative(epsilon=epsilon)
+        e = float(min(exact, _FARTHEST))
         off = self._uses * _POSITION * (1 + e)
         low = high = 0.0
         for pairs in self._directions():
             upper, lower = self._curves(pairs, _SMALLEST * _TAIL, epsilon=e)
-            low = max(low, lower.under(e + off))
-            high = max(high, upper.above(max(0.0, e - off)))
+            low = max(low, _known(lower.under(e + off), 0.0) if exact < _FARTHEST else 0.0)
+            high = max(high, _known(upper.above(max(0.0, e - off)), 1.0))
         fails = self._failure
         high = min(1.0, high + fails * (1 + PRECISION))
         return Bracket(min(low * (1 - fails) + fails * (1 - PRECISION), high), high)
@@ -158,9 +180,11 @@ class LossDistribution:
     def epsilon(self, delta: Number) -> Bracket:
         """The least epsilon that holds with this delta."""
         exact = checks.below_one(delta=delta)
-        if exact == 0:
-            return Bracket(self.epsilon(_SMALLEST).low, self._basic(exact))
+        if exact < _LEAST_DELTA:
+            return Bracket(self.epsilon(_SMALLEST).low, min(self._basic(exact), self._concentrated(exact)))
         d, fails = float(exact), self._failure
+        if fails == 1:
+            return Bracket(0.0, min(self._basic(exact), self._concentrated(exact)))
         low, high = 0.0, 0.0
         for pairs in self._directions():
             upper, lower = self._curves(pairs, d * _TAIL, delta=d)
@@ -216,7 +240,7 @@ class Single:
     def _parts(self, epsilon: float) -> tuple[float, float]:
         at = np.array([epsilon])
         p, q = (float(mass[0]) for mass in self.pair.above(at))
-        grown = math.exp(min(epsilon, 700.0)) * q
+        grown = math.exp(min(epsilon + math.log(q), 700.0)) if q > TINY else 0.0  # exp(epsilon) alone may overflow
         value, size = p - grown, p + grown
         for loss, p_atom, _ in self.pair.atoms:
             if loss > epsilon:
@@ -230,9 +254,11 @@ class Single:
         return max(value, 0.0) + 4 * PRECISION * size + 1e-280
 
     def under(self, epsilon: float) -> float:
-        """The curve less its slack."""
+        """The curve less its slack, and less what masses too small for a float may hide."""
+        if epsilon > LARGEST_LOSS:
+            return 0.0
         value, size = self._parts(epsilon)
-        return max(value - 4 * PRECISION * size, 0.0)
+        return max(value - 4 * PRECISION * size - 2 * TINY * math.exp(epsilon), 0.0)
 
     def guess(self, delta: float, side: int) -> float:
         """By bisection over the window, for both bounds."""
@@ -243,8 +269,31 @@ class Single:
         return high
 
 
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """The lower curve where no better one can be computed."""
+
+    def above(self, epsilon: float) -> float:
+        """No upper bound."""
+        return math.inf
+
+    def under(self, epsilon: float) -> float:
+        """Zero lies under every curve."""
+        return 0.0
+
+    def guess(self, delta: float, side: int) -> float:
+        """Nowhere."""
+        return 0.0
+
+
+def _known(value: float, otherwise: float) -> float:
+    """The value, or what is safe where it is not a number, which comparisons would let through."""
+    return value if math.isfinite(value) else otherwise
+
+
 def _least(curve: Callable[[float], float], delta: float, guess: float) -> float:
     """An epsilon near the guess with curve(epsilon) <= delta: checked, so safe whatever the guess."""
+    guess = _known(guess, 0.0)
     move = 2.0**-46 * (1 + abs(guess))
     epsilon = max(guess, 0.0)
     if epsilon == 0.0 and curve(0.0) <= delta:
@@ -258,6 +307,7 @@ def _least(curve: Callable[[float], float], delta: float, guess: float) -> float
 
 def _most(curve: Callable[[float], float], delta: float, guess: float) -> float:
     """An epsilon near the guess with curve(epsilon) >= delta, or zero."""
+    guess = _known(guess, 0.0)
     move, epsilon = 2.0**-46 * (1 + abs(guess)), guess
     while epsilon > 0:
         if curve(epsilon) >= delta:

@@ -26,6 +26,7 @@ from sfumato import checks
 from sfumato.accounting.convert import zcdp_epsilon, zcdp_rho
 from sfumato.errors import BudgetExhausted
 from sfumato.privacy.loss import Loss
+from sfumato.rounding import up
 
 _ZERO = Fraction(0)
 _BASEL = Fraction(6079, 10_000)  # below 6 / pi**2, so the sum of _BASEL / k**2 over all k is below 1
@@ -52,6 +53,11 @@ class Spent:
     epsilon: Fraction | None = _ZERO
     rho: Fraction | None = _ZERO
     delta: Fraction = _ZERO
+
+    def __post_init__(self) -> None:
+        for name in ("epsilon", "rho", "delta"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, checks.non_negative(**{name: value}))
 
     def plus(self, loss: Loss) -> Spent:
         """One release more."""
@@ -119,9 +125,9 @@ class Filter:
 
 def _row(name: str, requested: Fraction | None, left: Fraction) -> str:
     if requested is None:
-        return f"{name:>8}: requested without bound, remaining {float(left):.6g}\n"
+        return f"{name:>8}: requested without bound, remaining {up(left):.6g}\n"
     short = max(_ZERO, requested - left)
-    return f"{name:>8}: requested {float(requested):.6g}, remaining {float(left):.6g}, difference {float(short):.6g}\n"
+    return f"{name:>8}: requested {up(requested):.6g}, remaining {up(left):.6g}, difference {up(short):.6g}\n"
 
 
 @dataclass(frozen=True, slots=True)

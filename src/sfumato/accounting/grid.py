@@ -19,6 +19,7 @@ from sfumato.privacy.pair import PRECISION, Atom, Floats, Pair
 
 LARGEST_LOSS = 600.0  # beyond it: for the upper bound infinite, for the lower bound this
 _TINY = 1e-290  # what a pair may round to zero
+_LEAST = 1e-305  # masses below it are counted as this, so that their logarithms and quotients are finite
 _ROUNDING = 16 * 2.0**-53  # of the few operations between a pair's masses and the grid's
 ALIGNED = 2.0**-16  # of a step: a loss so little below a grid point counts as there; `distribution` takes it off again
 _CHEAP = 4  # what a unit of variance costs in units of loss, about: only accuracy depends on it
@@ -43,8 +44,7 @@ def _differences(below: Floats, above: Floats) -> tuple[Floats, Floats]:
 
 
 def _indices(pair: Pair, step: float, tail: float) -> tuple[int, int]:
-    low, high = pair.window(tail)
-    low, high = max(low, -LARGEST_LOSS), min(high, LARGEST_LOSS)
+    low, high = (min(max(end, -LARGEST_LOSS), LARGEST_LOSS) for end in pair.window(tail))
     return math.floor(low / step) - 1, math.ceil(high / step) + 1
 
 
@@ -74,7 +74,7 @@ def dominating(pair: Pair, step: float, tail: float) -> Masses:
             up = mass * min(1.0, math.expm1(place * step - loss) / math.expm1(-step))
             finite[place - first] += mass - up
             finite[place - first + 1] += up
-    return Masses(first, finite, infinite)
+    return Masses(first, np.maximum(finite, _LEAST), infinite)
 
 
 def dominated(pair: Pair, step: float, tail: float) -> Masses:
@@ -92,7 +92,7 @@ def dominated(pair: Pair, step: float, tail: float) -> Masses:
     kept = p > 0
     p, q, least = p[kept], q[kept], edges[:-1][kept]
     most = np.exp(-np.where(np.isfinite(least), least, 0.0)) * p  # no loss of a cell is below its lower edge
-    q = np.where(np.isfinite(least), np.minimum(q, most), q)
+    q = np.maximum(np.where(np.isfinite(least), np.minimum(q, most), q), _LEAST)
     return Masses(first, _pulled_down(p, q, step, first, last), infinite)
 
 

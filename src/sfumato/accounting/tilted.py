@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.accounting.grid import LARGEST_LOSS, Masses
+from sfumato.errors import ScaleTooLarge
 from sfumato.privacy.pair import Floats
 
 Parts = Sequence[tuple[Masses, int]]
@@ -25,6 +26,9 @@ _UNIT = 2.0**-53
 _TRANSFORM = 16 * _UNIT  # relative error of a transform per doubling of its length
 _OUTSIDE = math.log(2.0**43)  # at most 2**-43 of the tilted mass lies outside the window, on either side
 _COARSE = 1 << 8
+_CUT = 705.0  # exp of it, times the least mass of an upper bound, is more than all masses together
+_NEVER = -300.0  # logarithm of a Chernoff bound on delta that is small enough for every question
+LARGEST_TRANSFORM = 1 << 23
 _SIGNIFICANT = 28  # bits of the step and of the tilt per step, so that their multiples are exact
 
 
@@ -51,13 +55,16 @@ class Stack:
         self.counts = np.array([count for _, count in parts], dtype=np.float64)
         self.sizes = np.array([len(mass) for mass in masses])
         self.starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
-        self.mass, self.index = np.concatenate(masses), np.concatenate(indices)
+        self.index = np.concatenate(indices)
+        with np.errstate(divide="ignore"):
+            self.log_mass: Floats = np.log(np.concatenate(masses))
 
     def cumulants(self, rate: float) -> tuple[float, float, float]:
         """Logarithm of the moment generating function, its slope, and about its curvature; losses count in steps."""
-        top = rate * self.index[self.starts + (self.sizes - 1 if rate > 0 else 0)]
+        exponents = rate * self.index + self.log_mass
+        top = np.maximum.reduceat(exponents, self.starts)
         with np.errstate(under="ignore"):
-            weights = self.mass * np.exp(rate * self.index - np.repeat(top, self.sizes))
+            weights = np.exp(exponents - np.repeat(top, self.sizes))
         total = np.add.reduceat(weights, self.starts)
         weights *= self.index
         mean = np.add.reduceat(weights, self.starts) / total
@@ -73,9 +80,9 @@ def choose_tilt(parts: Parts, step: float, *, delta: float | None = None, epsilo
 
     def too_small(rate: float) -> bool:
         log, slope, _ = stack.cumulants(rate)
-        return (
-            slope * step < epsilon if delta is None else log - rate * slope - math.log1p(rate / step) > math.log(delta)
-        )
+        if delta is None:  # an epsilon that no sum reaches would ask for ever more
+            return slope * step < epsilon and log - rate * epsilon / step > _NEVER
+        return log - rate * slope - math.log1p(rate / step) > math.log(delta)
 
     low, high = 0.0, step
     while high < 1.0 and too_small(high):
@@ -117,7 +124,8 @@ class TiltedSum:
         if epsilon < self.first * self.step:
             return math.inf
         value, usual = self._at(epsilon)
-        return value * (1 + self.relative) + self._rounding(usual) + self.missing + self.infinite
+        missing = min(self.missing, 1.01 * usual)  # by Chernoff no more than that lies above epsilon at all
+        return value * (1 + self.relative) + self._rounding(usual) + missing + self.infinite
 
     def under(self, epsilon: float) -> float:
         """A lower bound on the curve; before the window, what holds at its start."""
@@ -180,9 +188,9 @@ def add_up(parts: Parts, step: float, tilt: float, raised: float = 0.0) -> Tilte
 def _infinite(parts: Parts) -> float:
     """The mass of all sums with an infinite term: prod (f + i) - prod f, for finite masses f and infinite ones i."""
     finite = [max(float(part.finite.sum()), 1e-300) for part, _ in parts]
-    all_finite = sum(count * math.log(mass) for mass, (_, count) in zip(finite, parts, strict=True))
+    everything = sum(count * math.log(mass + part.infinite) for mass, (part, count) in zip(finite, parts, strict=True))
     some = sum(count * math.log1p(part.infinite / mass) for mass, (part, count) in zip(finite, parts, strict=True))
-    return math.exp(min(all_finite, 300.0)) * math.expm1(min(some, 300.0))
+    return math.exp(min(everything, 300.0)) * -math.expm1(-some)
 
 
 def _window(parts: Parts, tilt: float, log: float, stack: Stack, spread: float) -> tuple[int, int, float, float]:
@@ -212,19 +220,22 @@ def _transformed(parts: Parts, tilt: float, low: int, high: int) -> tuple[int, F
     """
     from scipy.fft import irfft, next_fast_len, rfft
 
+    if high - low + 2 > LARGEST_TRANSFORM:
+        raise ScaleTooLarge(
+            f"the sum of the losses needs {high - low + 2} points of the grid, more than {LARGEST_TRANSFORM}; "
+            "give a coarser grid, or add the losses up by accounting.zcdp"
+        )
     length = int(next_fast_len(high - low + 2, real=True))
     relative = _TRANSFORM * math.log2(length)
     product: Waves = np.ones(length // 2 + 1, dtype=np.complex128)
     offset, noise, growth, log, terms = 0, 0.0, 0.0, 0.0, 0.0
     for masses, count in parts:
-        exponents = tilt * np.arange(len(masses.finite), dtype=np.float64)
-        with np.errstate(under="ignore"):
-            weights = masses.finite * np.exp(exponents - exponents[-1])
-        total, top = float(weights.sum()), tilt * (masses.first + len(weights) - 1)
+        weights, top = _tilted(masses, tilt)
+        total = float(weights.sum())
         log, terms = log + count * (math.log(total) + top), terms + count * (abs(math.log(total)) + abs(top))
         weights /= total
         if len(weights) > length:
-            weights = np.bincount(np.arange(len(weights)) % length, weights, minlength=length)
+            weights = np.bincount(np.arange(len(weights)) % length, weights, minlength=length).astype(np.float64)
         size = _norm(weights)
         product *= _power(rfft(weights, length), count)
         offset += count * masses.first
@@ -233,6 +244,16 @@ def _transformed(parts: Parts, tilt: float, low: int, high: int) -> tuple[int, F
     tilted = np.roll(irfft(product, length), (offset - low) % length)
     noise = (noise + relative * _norm(tilted)) * math.exp(min(growth, 700.0)) + 1e-280
     return length, np.maximum(tilted, 0.0), noise, log, terms
+
+
+def _tilted(masses: Masses, tilt: float) -> tuple[Floats, float]:
+    """Masses times exp(tilt * index), over exp(top), where the largest of them is as large as its mass."""
+    exponents = tilt * np.arange(len(masses.finite), dtype=np.float64)
+    with np.errstate(divide="ignore", under="ignore"):
+        place = int(np.argmax(exponents + np.log(masses.finite)))
+        # Beyond the cut there is no mass, or in a lower bound so little that giving some of it up does not matter.
+        weights = masses.finite * np.exp(np.minimum(exponents - exponents[place], _CUT))
+    return weights, tilt * (masses.first + place)
 
 
 def _norm(values: Floats) -> float:

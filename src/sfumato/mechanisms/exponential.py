@@ -25,7 +25,7 @@ from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, OutsideRange, WrongShape
 from sfumato.mechanisms.additive import distance
 from sfumato.mechanisms.lattice import came, ratio
-from sfumato.mechanisms.mechanism import ROW, Protected, settle
+from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.mechanisms.samplers import Selection
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
@@ -35,7 +35,7 @@ from sfumato.rounding import down, log_up, up
 
 
 @dataclass(frozen=True)
-class Exponential:
+class Exponential(Declared):
     """A private choice among `candidates`; the value is the vector of their scores.
 
         candidates    what may be chosen, each once
@@ -73,12 +73,12 @@ class Exponential:
     def _rate(self) -> Fraction:
         """What a score is multiplied with."""
         moves = distance(self.sensitivity, Norm.L2, None)  # no norm of a move is below its largest coordinate
-        return checks.positive(epsilon=self.epsilon) / (moves * (1 if self.monotonic else 2))
+        return Fraction(self.epsilon) / (moves * (1 if self.monotonic else 2))
 
     @property
     def loss(self) -> Loss:
         """Pure epsilon, and less in zCDP than pure epsilon implies."""
-        epsilon = checks.positive(epsilon=self.epsilon)
+        epsilon = Fraction(self.epsilon)
         return Loss.pure(epsilon, rho=epsilon * epsilon / 8)
 
     @property

@@ -22,7 +22,7 @@ from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument
 from sfumato.mechanisms.additive import Additive, distance
 from sfumato.mechanisms.lattice import Lattice
-from sfumato.mechanisms.mechanism import ROW, Protected, settle
+from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.mechanisms.noise import LARGEST_SIGMA, GaussianNoise, least_variance
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
@@ -34,7 +34,7 @@ from sfumato.rounding import log_up, sqrt_up, up
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Declared):
     """Noise for an L2 sensitivity; `size` numbers at once, or one number where size is None.
 
         sensitivity   how far one unit can move the value, in L2: a number or a `Sensitivity`
@@ -59,15 +59,13 @@ class Gaussian:
 
     def __post_init__(self) -> None:
         settle(self)
-        if self.size is not None:
-            object.__setattr__(self, "size", checks.whole(least=1, size=self.size))
         if checks.below_one(delta=self.delta) == 0:
             raise InvalidArgument("delta must be positive for Gaussian noise; got 0; give delta=1e-9, or use Laplace")
         _ = self._additive  # refuse at once what cannot be released later
 
     @cached_property
     def _epsilon(self) -> Fraction:
-        return checks.positive(epsilon=self.epsilon)
+        return Fraction(self.epsilon)
 
     @cached_property
     def _lattice(self) -> Lattice:

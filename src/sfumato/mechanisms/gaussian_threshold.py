@@ -22,7 +22,7 @@ from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument
 from sfumato.mechanisms.lattice import Lattice
-from sfumato.mechanisms.mechanism import ROW, Protected, settle
+from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.mechanisms.noise import LARGEST_SIGMA, GaussianNoise, least_variance
 from sfumato.mechanisms.samplers import draw_one
 from sfumato.mechanisms.threshold import Promise, people
@@ -34,7 +34,7 @@ from sfumato.rounding import sqrt_up, up
 
 
 @dataclass(frozen=True)
-class GaussianThreshold:
+class GaussianThreshold(Declared):
     """The value is the number of units that have the key; the output is a noisy number, or None: not shown.
 
         epsilon       what one release costs; 1 or less is strong, above 10 hardly protects

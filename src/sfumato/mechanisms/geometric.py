@@ -19,12 +19,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, OutsideRange
-from sfumato.mechanisms.additive import Additive, only_a_number
+from sfumato.mechanisms.additive import Additive, distance, only_a_number
 from sfumato.mechanisms.lattice import MISSING, Lattice, as_array, came
-from sfumato.mechanisms.mechanism import ROW, Protected, settle
+from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.mechanisms.noise import LARGEST_SCALE, LaplaceNoise
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
@@ -34,7 +36,7 @@ from sfumato.privacy.shifts import DiscreteLaplaceShift
 
 
 @dataclass(frozen=True)
-class Geometric:
+class Geometric(Declared):
     """Whole-number noise for an L1 sensitivity; `size` numbers at once, or one where size is None.
 
         sensitivity   how far one unit can move the value, in L1: a whole number or a `Sensitivity` that is one
@@ -56,28 +58,23 @@ class Geometric:
 
     def __post_init__(self) -> None:
         settle(self)
-        if self.size is not None:
-            object.__setattr__(self, "size", checks.whole(least=1, size=self.size))
         _ = self._additive  # refuse at once what cannot be released later
 
     @cached_property
     def _epsilon(self) -> Fraction:
-        return checks.positive(epsilon=self.epsilon)
+        return Fraction(self.epsilon)
 
     @cached_property
     def _steps(self) -> int:
         """The most that one unit moves the numbers, in the L1 norm."""
-        if not isinstance(self.sensitivity, Sensitivity):
-            checks.positive(sensitivity=self.sensitivity)
-            return checks.whole(least=1, sensitivity=self.sensitivity)
-        if self.sensitivity.norm is not Norm.L1:
+        if isinstance(self.sensitivity, Sensitivity) and self.sensitivity.norm is not Norm.L1:
             raise InvalidArgument("sensitivity must be in L1 for whole numbers; got one in L2; give norm='L1' instead")
-        if self.sensitivity.value.denominator != 1:
+        moves = distance(self.sensitivity, Norm.L1, self.size)
+        if moves.denominator != 1:
             raise InvalidArgument(
-                f"sensitivity must be a whole number for whole numbers; got {float(self.sensitivity.value):g}; "
-                "use Laplace for real ones"
+                f"sensitivity must be a whole number for whole numbers; got {float(moves):g}; use Laplace for real ones"
             )
-        return int(self.sensitivity.value)
+        return int(moves)
 
     @cached_property
     def _additive(self) -> Additive:
@@ -118,7 +115,7 @@ class Geometric:
 
 
 def _only_whole(value: object, where: str = "") -> None:
-    if isinstance(value, numbers.Integral):
+    if isinstance(value, numbers.Integral) and not isinstance(value, np.timedelta64):
         return
     got, number = came(value), isinstance(value, numbers.Real | Decimal)
     real = number and got != came(math.nan)

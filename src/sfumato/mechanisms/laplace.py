@@ -23,7 +23,7 @@ from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.mechanisms.additive import Additive, distance
 from sfumato.mechanisms.lattice import Lattice
-from sfumato.mechanisms.mechanism import ROW, Protected, settle
+from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.mechanisms.noise import LARGEST_SCALE, LaplaceNoise
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
@@ -34,7 +34,7 @@ from sfumato.rounding import up
 
 
 @dataclass(frozen=True)
-class Laplace:
+class Laplace(Declared):
     """Noise for an L1 sensitivity; `size` numbers at once, or one number where size is None.
 
         sensitivity   how far one unit can move the value, in L1: a number or a `Sensitivity`
@@ -58,13 +58,11 @@ class Laplace:
 
     def __post_init__(self) -> None:
         settle(self)
-        if self.size is not None:
-            object.__setattr__(self, "size", checks.whole(least=1, size=self.size))
         _ = self._additive  # refuse at once what cannot be released later
 
     @cached_property
     def _epsilon(self) -> Fraction:
-        return checks.positive(epsilon=self.epsilon)
+        return Fraction(self.epsilon)
 
     @cached_property
     def _distance(self) -> Fraction:

@@ -20,7 +20,7 @@ from functools import cached_property
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.mechanisms.mechanism import ROW, Protected, settle
+from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.mechanisms.noise import LaplaceNoise
 from sfumato.mechanisms.samplers import draw_one
 from sfumato.mechanisms.threshold import Promise, people
@@ -31,7 +31,7 @@ from sfumato.rounding import log_up, up
 
 
 @dataclass(frozen=True)
-class LaplaceThreshold:
+class LaplaceThreshold(Declared):
     """The value is the number of units that have the key; the output is a noisy number, or None: not shown.
 
         epsilon       what one release costs; 1 or less is strong, above 10 hardly protects

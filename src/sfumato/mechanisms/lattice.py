@@ -114,7 +114,7 @@ class Lattice:
 
     def number(self, output: float) -> int | None:
         """Which multiple an output is, None if it is not one."""
-        if not math.isfinite(output):
+        if not isinstance(output, numbers.Real | Decimal) or not math.isfinite(output):
             return None
         exact = Fraction(*ratio(output)) / self.spacing
         return exact.numerator if exact.denominator == 1 else None
@@ -126,7 +126,8 @@ def came(value: object) -> str:
     >>> came("12"), came(float("nan"))
     ('a str', 'NaN or infinity')
     """
-    if isinstance(value, numbers.Real | Decimal) and not math.isfinite(value):
+    number = isinstance(value, numbers.Real | Decimal) and not isinstance(value, np.timedelta64)
+    if number and not math.isfinite(value):  # type: ignore[arg-type]
         return "NaN or infinity"
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
@@ -134,6 +135,8 @@ def came(value: object) -> str:
 
 def ratio(value: Any) -> tuple[int, int]:
     """A finite number exactly, as Python integers: numpy's own would overflow in the arithmetic that follows."""
+    if isinstance(value, np.timedelta64):  # which numpy counts among the integers
+        raise ValueError("a span of time")
     if isinstance(value, numbers.Integral):
         return int(value), 1
     top, bottom = value.as_integer_ratio()
@@ -142,12 +145,16 @@ def ratio(value: Any) -> tuple[int, int]:
 
 def as_array(values: ArrayLike) -> NDArray[Any]:
     """The values as an array; of a sequence of mixed numbers numpy would make floats, which rounds large integers."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise OutsideRange(f"value must be a vector of numbers; got a masked array; {MISSING}")
     try:
         array = np.asarray(values)
     except ValueError:
         raise WrongShape(
             "value must be a vector of numbers; got parts of different lengths; give one number each"
         ) from None
+    if array.dtype.kind in "mM":
+        raise OutsideRange("value must be a vector of numbers; got dates or spans of time; count them in a unit first")
     if array.dtype.kind == "f" and array.ndim == 1 and not hasattr(values, "__array__"):
         listed = list(values)  # type: ignore[arg-type]
         return array if all(isinstance(x, float) for x in listed) else np.array(listed, object)

@@ -6,16 +6,24 @@ To add one: its file, one line in `mechanisms/__init__.py`, its page in `docs/pr
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
+from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
+from sfumato import checks
 from sfumato.checks import Number
 from sfumato.entropy import SYSTEM, Entropy
+from sfumato.errors import ScaleTooLarge
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
+from sfumato.privacy.sensitivity import Sensitivity
 from sfumato.privacy.unit import Unit
 
 Protected = Unit | str | tuple[str, ...]
 ROW = Unit()
+LARGEST_EPSILON = 10_000  # beyond it nothing is promised, and exp(epsilon) has too many digits to work with
+_LEAST_EPSILON = Fraction(1, 1 << 400)
 Value = TypeVar("Value", contravariant=True)
 Output = TypeVar("Output")
 
@@ -41,8 +49,56 @@ class Mechanism(Protocol[Value, Output]):
         """The logarithm of the probability that `value` is released as `output`."""
 
 
+class Declared:
+    """A value that is pickled and copied by its fields alone: what was worked out from them stays behind."""
+
+    def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+
+def read_epsilon(epsilon: Number) -> Fraction:
+    """An epsilon that a mechanism can promise.
+
+    >>> read_epsilon(0.1)
+    Fraction(1, 10)
+    """
+    exact = checks.positive(epsilon=epsilon)
+    if not _LEAST_EPSILON <= exact <= LARGEST_EPSILON:
+        raise ScaleTooLarge(
+            f"epsilon must lie between 2**-400 and {LARGEST_EPSILON}; got one beyond; {checks.HELP['epsilon']}"
+        )
+    return exact
+
+
+def _read_sensitivity(sensitivity: Number | Sensitivity) -> Fraction | Sensitivity:
+    return sensitivity if isinstance(sensitivity, Sensitivity) else checks.positive(sensitivity=sensitivity)
+
+
+def _read_spacing(spacing: Number | None) -> Fraction | None:
+    """A power of two is meant as it is stored; whether it is one, the lattice looks."""
+    if spacing is None:
+        return None
+    exact = checks.positive(spacing=spacing)
+    return Fraction(*float.as_integer_ratio(spacing)) if isinstance(spacing, float) else exact
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "sensitivity": _read_sensitivity,
+    "epsilon": read_epsilon,
+    "delta": lambda delta: checks.below_one(delta=delta),
+    "keys": lambda keys: checks.whole(least=1, keys=keys),
+    "size": lambda size: None if size is None else checks.whole(least=1, size=size),
+    "spacing": _read_spacing,
+    "monotonic": bool,
+}
+
+
 def settle(mechanism: Any) -> None:
-    """Keep relation and unit as the guarantee read them, and refuse in the constructor what cannot be promised."""
+    """Keep what was read, not what came, so that equal mechanisms promise the same; refuse what cannot be promised."""
+    for field in fields(mechanism):
+        if field.name in _READ:
+            object.__setattr__(mechanism, field.name, _READ[field.name](getattr(mechanism, field.name)))
     promise: Guarantee = mechanism.guarantee
     for name in ("neighbours", "unit"):
-        object.__setattr__(mechanism, name, getattr(promise, name))
+        if hasattr(mechanism, name):
+            object.__setattr__(mechanism, name, getattr(promise, name))

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from statistics import NormalDist
 
-from sfumato.errors import InvalidArgument
+from sfumato.errors import InvalidArgument, ScaleTooLarge
 from sfumato.mechanisms import samplers
 from sfumato.privacy.pair import Pair, hockey_stick
 from sfumato.rounding import down, exp_down, log_up, sqrt_up, up
@@ -149,8 +149,14 @@ def least_variance(pair: Callable[[Fraction], Pair], steps: Fraction, epsilon: F
         return hockey_stick(pair(variance), down(epsilon)) <= down(delta)
 
     low = high = _short(steps * steps)
+    limit = 64 * max(high, Fraction(LARGEST_SIGMA) ** 2)
     while not keeps(high):
         low, high = high, high * 4
+        if high > limit:
+            raise ScaleTooLarge(
+                f"epsilon and delta must be larger for Gaussian noise, which is worked out in floats; got about "
+                f"{float(epsilon):.1g} and {float(delta):.1g}; give a delta of 1e-11 or more, or use Laplace"
+            )
     while low == high or keeps(low):
         high, low = low, low / 4
     while high > low * _CLOSE:

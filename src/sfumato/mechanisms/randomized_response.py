@@ -24,24 +24,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, OutsideRange
-from sfumato.mechanisms.mechanism import ROW, Protected
+from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.mechanisms.samplers import Coin, uniform
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
 from sfumato.privacy.neighbours import Neighbours
-from sfumato.rounding import Real, exp_bounds, exp_up, log_up
+from sfumato.rounding import Real, down, exp_bounds, exp_down, log_up
 
 YES_NO = ("yes", "no")
+_CLOSE = Fraction(1, 1 << 60)  # how far above the logarithm of the odds an epsilon may have been rounded
+_SLACK = 1e-9  # relative, for the quantiles' own rounding
 
 
 class Share(NamedTuple):
-    """An estimated share: its value, its standard error and a normal interval."""
+    """An estimated share: its value as estimated, its standard error, and an interval inside [0, 1] that covers."""
 
     value: float
     error: float
@@ -49,7 +50,7 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RandomizedResponse:
+class RandomizedResponse(Declared):
     """Randomized response over `categories`; the value is one category, and so is the output.
 
     Give `epsilon`, or for an exact chance of keeping the answer one of the constructors `keep` and `truth_or_coin`.
@@ -68,17 +69,23 @@ class RandomizedResponse:
     _keep: Fraction | None = None  # the exact chance, where it is a fraction
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "unit", self.guarantee.unit)
+        settle(self)
         object.__setattr__(self, "categories", tuple(self.categories))
-        exact = checks.positive(epsilon=self.epsilon)
         if len(set(self.categories)) < max(2, len(self.categories)):
             raise InvalidArgument(
                 f"categories must be two or more different ones; got {len(self.categories)}; list each"
             )
-        if self._keep is not None and log_up(self._odds(self._keep, len(self.categories))) > exact:
-            raise InvalidArgument(
-                "epsilon must be that of the chance to keep the answer; use `keep` or `truth_or_coin`"
-            )
+        if self._keep is not None:
+            object.__setattr__(self, "_keep", checks.inside(keep=self._keep))
+            odds = self._odds(self._keep, len(self.categories))
+            if odds <= 1 or not 0 <= self._exact - log_up(odds) < _CLOSE:
+                raise InvalidArgument(
+                    "epsilon must be that of the chance to keep the answer; got another; use `keep` or `truth_or_coin`"
+                )
+
+    @property
+    def _exact(self) -> Fraction:
+        return Fraction(self.epsilon)
 
     @classmethod
     def keep(
@@ -108,7 +115,7 @@ class RandomizedResponse:
         if self._keep is not None:
             return Coin(Real.exactly(self._keep))
         # e^x / (e^x + k - 1); for k = 2 the logistic function, else the same at x - ln(k - 1).
-        others, x = len(self.categories) - 1, checks.positive(epsilon=self.epsilon)
+        others, x = len(self.categories) - 1, self._exact
         if others == 1:
             return Coin(Real.logistic(x))
 
@@ -125,12 +132,12 @@ class RandomizedResponse:
         """The probability that the answer given is the true one."""
         if self._keep is not None:
             return float(self._keep)
-        return 1 / (1 + (len(self.categories) - 1) * math.exp(-float(checks.positive(epsilon=self.epsilon))))
+        return 1 / (1 + (len(self.categories) - 1) * math.exp(-float(self._exact)))
 
     @property
     def loss(self) -> Loss:
         """Pure epsilon."""
-        return Loss.pure(checks.positive(epsilon=self.epsilon))
+        return Loss.pure(self._exact)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -145,54 +152,69 @@ class RandomizedResponse:
         return self.categories[place if true else other + (other >= place)]
 
     def _place(self, value: Any) -> int:
-        if value not in self.categories:
-            raise OutsideRange(f"value must be one of the {len(self.categories)} categories; got something else")
-        return self.categories.index(value)
+        try:
+            return self._places[value]
+        except (KeyError, TypeError):
+            raise OutsideRange(
+                f"value must be one of the {len(self.categories)} categories; got something else"
+            ) from None
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {category: place for place, category in enumerate(self.categories)}
 
     def error(self, confidence: checks.Number = 0.95, answers: int = 1) -> float:
         """How far a share estimated from this many answers may be off: Hoeffding's bound, good for any number."""
         miss = float(1 - checks.inside(confidence=confidence))
         spread = math.sqrt(math.log(2 / miss) / (2 * checks.whole(least=1, answers=answers)))
-        return spread / (self.truth - self._lie)
+        return spread / self._gain
 
     def sum_error(self, people: int) -> float:
         """The standard deviation that the noise gives to an estimated number of people (two categories)."""
-        return math.sqrt(checks.whole(least=1, people=people) * self.truth * self._lie) / (self.truth - self._lie)
+        return math.sqrt(checks.whole(least=1, people=people) * self.truth * self._lie) / self._gain
 
     def variance(self, share: float) -> float:
         """The variance of the estimate from one answer, for this true share; it includes sampling a person."""
-        gain = self.truth - self._lie
-        seen = self._lie + share * gain
-        return seen * (1 - seen) / gain**2
+        seen = self._lie + share * self._gain
+        return seen * (1 - seen) / self._gain**2
 
     @property
     def _lie(self) -> float:
         """The probability of each answer that is not the true one."""
         if self._keep is not None:
             return float((1 - self._keep) / (len(self.categories) - 1))
-        return self.truth * math.exp(-float(checks.positive(epsilon=self.epsilon)))
+        return self.truth * math.exp(-float(self._exact))
 
-    def _quantile(self, confidence: checks.Number) -> float:
-        return NormalDist().inv_cdf(float((1 + checks.inside(confidence=confidence)) / 2))
+    @property
+    def _gain(self) -> float:
+        """How much more often a category is answered by those it is true for; never rounded to zero."""
+        return self.truth * -math.expm1(-float(self._exact))
 
     def estimate(self, answers: Mapping[Any, int], confidence: checks.Number = 0.95) -> dict[Any, Share]:
-        """The share of each category among n people, from how often each was answered."""
-        total = sum(answers.values())
+        """The share of each category among n people, from how often each was answered.
+
+        Value and standard error are reported as they are, also outside [0, 1] where few answered; each interval covers
+        the true share with this confidence, for any number of people drawn at random (Clopper and Pearson 1934).
+        """
+        total = sum(checks.whole(answers=count) for count in answers.values())
         if total < 1 or not set(answers) <= set(self.categories):
             raise OutsideRange("answers must count the categories of this question, at least one; got something else")
+        miss = down(1 - checks.inside(confidence=confidence))
         shares = {}
         for category in self.categories:
             seen = answers.get(category, 0) / total
-            value = (seen - self._lie) / (self.truth - self._lie)
-            error = math.sqrt(max(0.0, seen * (1 - seen)) / total) / (self.truth - self._lie)
-            reach = self._quantile(confidence) * error
-            shares[category] = Share(value, error, (value - reach, value + reach))
+            value = (seen - self._lie) / self._gain
+            error = math.sqrt(max(0.0, seen * (1 - seen)) / total) / self._gain
+            ends = [(end - self._lie) / self._gain for end in _seen_interval(answers.get(category, 0), total, miss)]
+            shares[category] = Share(value, error, (min(1.0, max(0.0, ends[0])), min(1.0, max(0.0, ends[1]))))
         return shares
 
     def people_for(self, accuracy: checks.Number) -> int:
         """How many answers bring the standard error of a share's noise down to `accuracy` (two categories)."""
         bound = checks.positive(accuracy=accuracy)
-        growth = exp_up(checks.positive(epsilon=self.epsilon))
+        # Fewer people would do for a larger growth, so it is rounded down, and known to more digits than it is near 1.
+        bits = 80 + self._exact.denominator.bit_length()
+        growth = exp_down(self._exact, bits) if self._keep is None else self._odds(self._keep, len(self.categories))
         return math.ceil(growth / ((growth - 1) ** 2 * bound**2))
 
     def log_probability(self, output: Any, value: Any) -> float:
@@ -201,3 +223,15 @@ class RandomizedResponse:
             return -math.inf
         probability = self.truth if self._place(value) == self._place(output) else self._lie
         return math.log(probability) if probability > 0 else -math.inf
+
+
+def _seen_interval(count: int, total: int, miss: float) -> tuple[float, float]:
+    """Clopper and Pearson's interval for the probability of an answer that `count` of `total` people gave.
+
+    A probability lies below it only if `count` or more answers have a chance of at most miss / 2, likewise above it.
+    """
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(count, total - count + 1, miss / 2)) if count else 0.0
+    high = float(betaincinv(total - count, count + 1, miss / 2)) if count < total else 0.0  # of the other answers
+    return low * (1 - _SLACK), 1 - high * (1 - _SLACK)

@@ -6,10 +6,12 @@ import numbers
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from sfumato import checks
 from sfumato.errors import InvalidArgument, OutsideRange
 from sfumato.mechanisms.lattice import came
-from sfumato.mechanisms.mechanism import ROW, Protected
+from sfumato.mechanisms.mechanism import ROW, Protected, read_epsilon
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
 from sfumato.privacy.neighbours import Neighbours, Relation
@@ -39,7 +41,7 @@ class Promise:
         unit: Protected = ROW,
     ) -> Promise:
         """Check and split what was declared."""
-        e, d = checks.positive(epsilon=epsilon), checks.below_one(delta=delta)
+        e, d = read_epsilon(epsilon), checks.below_one(delta=delta)
         if d == 0:
             raise InvalidArgument("delta must be positive to show keys nobody listed; got 0; give for example 1e-9")
         count = checks.whole(least=1, keys=keys)
@@ -59,7 +61,8 @@ class Promise:
 
 def people(value: int) -> int:
     """Refuse what is no number of units."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 0:
-        got = "a negative one" if isinstance(value, numbers.Integral) and not isinstance(value, bool) else came(value)
+    odd = isinstance(value, bool | np.timedelta64) or not isinstance(value, numbers.Integral)
+    if odd or value < 0:
+        got = came(value) if odd else "a negative one"
         raise OutsideRange(f"value must be a number of units, a whole number of at least 0; got {got}")
     return int(value)

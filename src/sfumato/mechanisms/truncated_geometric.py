@@ -25,7 +25,7 @@ from functools import cached_property
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import ScaleTooLarge
-from sfumato.mechanisms.mechanism import ROW, Protected, settle
+from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.mechanisms.samplers import Coin
 from sfumato.mechanisms.threshold import Promise, people
 from sfumato.privacy.guarantee import Guarantee
@@ -38,7 +38,7 @@ _DIGITS = 128  # binary digits of pi beyond the first of delta
 
 
 @dataclass(frozen=True)
-class TruncatedGeometric:
+class TruncatedGeometric(Declared):
     """The value is the number of units that have the key; the output says whether it is shown.
 
         epsilon       what one release costs; 1 or less is strong, above 10 hardly protects

@@ -29,14 +29,21 @@ class Loss:
     pair: Pair | None
     delta: Fraction = Fraction(0)
 
+    def __post_init__(self) -> None:
+        if self.epsilon is not None:
+            object.__setattr__(self, "epsilon", checks.non_negative(epsilon=self.epsilon))
+        if self.rho is not None:
+            object.__setattr__(self, "rho", checks.non_negative(rho=self.rho))
+        object.__setattr__(self, "delta", checks.probability(delta=self.delta))
+
     @classmethod
     def pure(
-        cls, epsilon: Number, *, rho: Fraction | None = None, pair: Pair | None = None, delta: Number = Fraction(0)
+        cls, epsilon: Number, *, rho: Number | None = None, pair: Pair | None = None, delta: Number = Fraction(0)
     ) -> Loss:
         """The loss of an epsilon-private release: the two-point pair dominates it, a closer `pair` may be given."""
         exact = checks.non_negative(epsilon=epsilon)
         implied = exact * exact / 2  # Bun and Steinke 2016, proposition 1.4
-        least = implied if rho is None else min(rho, implied)
+        least = implied if rho is None else min(checks.non_negative(rho=rho), implied)
         return cls(exact, least, pair or TwoPoint(exact), checks.probability(delta=delta))
 
     @classmethod

@@ -18,6 +18,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato import checks
+from sfumato.rounding import up
+
 Floats = NDArray[np.float64]
 PRECISION = 2.0**-40
 TINY = 2.0**-960  # masses below it are unknown: lost to underflow, or beyond the end of a table
@@ -57,16 +60,19 @@ class TwoPoint:
 
     epsilon: Fraction
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", checks.non_negative(epsilon=self.epsilon))
+
     @property
     def atoms(self) -> tuple[Atom, ...]:
         """The losses +epsilon and -epsilon."""
-        e = float(self.epsilon)
+        e = up(self.epsilon)
         keep, flip = 1 / (1 + math.exp(-e)), math.exp(-e) / (1 + math.exp(-e))
         return Atom(e, keep, flip), Atom(-e, flip, keep)
 
     def window(self, tail: float) -> tuple[float, float]:
         """All losses."""
-        return -float(self.epsilon), float(self.epsilon)
+        return -up(self.epsilon), up(self.epsilon)
 
     def below(self, losses: Floats) -> tuple[Floats, Floats]:
         """Nothing is continuous."""
@@ -96,4 +102,4 @@ def hockey_stick(pair: Pair, epsilon: float) -> float:
     for atom in pair.atoms:  # the same bound for an atom, whose q is p exp(-loss)
         if atom.loss > epsilon - slack:
             delta -= atom.p * (1 + 2 * PRECISION) * math.expm1(epsilon - 2 * slack - atom.loss)
-    return min(1.0, max(0.0, delta))
+    return 1.0 if math.isnan(delta) else min(1.0, max(0.0, delta))  # max(0.0, nan) would be 0.0

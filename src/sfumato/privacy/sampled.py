@@ -15,7 +15,10 @@ from fractions import Fraction
 import numpy as np
 
 from sfumato import checks
+from sfumato.errors import ScaleTooLarge
 from sfumato.privacy.pair import Atom, Floats, Pair
+
+_LEAST = Fraction(1, 1 << 900)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,16 @@ class Sampled:
     with_first: bool = True
 
     def __post_init__(self) -> None:
-        checks.inside(rate=self.rate)
+        rate = checks.inside(rate=self.rate)
+        if min(rate, 1 - rate) < _LEAST:
+            raise ScaleTooLarge("rate must be at least 2**-900, and as far from 1; got a nearer one; do not sample")
+        object.__setattr__(self, "rate", rate)
+        object.__setattr__(self, "with_first", bool(self.with_first))
+
+    @property
+    def _stay(self) -> float:
+        """The probability of not taking part, which a rate near 1 as a float would not tell."""
+        return float(1 - self.rate)
 
     @property
     def _inner(self) -> Pair:
@@ -36,23 +48,24 @@ class Sampled:
     def _loss(self, inner: float) -> float:
         """The loss that an inner loss becomes: ln(1 - rate + rate e^l), or its mirror image."""
         sign = 1.0 if self.with_first else -1.0
-        stay, take = math.log1p(-float(self.rate)), math.log(float(self.rate))
-        return sign * float(np.logaddexp(stay, take + sign * inner))
+        return sign * float(np.logaddexp(math.log(self._stay), math.log(self.rate) + sign * inner))
 
     def _inner_losses(self, losses: Floats) -> Floats:
         """The inner losses that become `losses`, infinite beyond what sampling allows."""
         sign = 1.0 if self.with_first else -1.0
         rate = float(self.rate)
         with np.errstate(divide="ignore", over="ignore"):
-            odds = np.maximum(np.expm1(sign * losses) + rate, 0.0) / rate
+            # Of two ways to write it, the one whose rounding moves the loss by a few units in the last place only.
+            near, far = np.expm1(sign * losses) + rate, np.exp(sign * losses) - self._stay
+            odds = np.maximum(np.where(sign * losses > -0.5, near, far), 0.0) / rate
             inner: Floats = sign * np.log(odds)
         return inner
 
     def _mix(self, p: Floats, q: Floats) -> tuple[Floats, Floats]:
-        rate = float(self.rate)
+        stay, rate = self._stay, float(self.rate)
         if self.with_first:
-            return (1 - rate) * q + rate * p, q
-        return p, (1 - rate) * p + rate * q
+            return stay * q + rate * p, q
+        return p, stay * p + rate * q
 
     @property
     def atoms(self) -> tuple[Atom, ...]:

@@ -28,6 +28,15 @@ from sfumato.rounding import sqrt_up
 LARGEST_TABLE = Fraction(1 << 28)  # variance up to which a discrete Gaussian is tabulated: sigma 2**14
 _REACH = 37  # standard deviations in a table; beyond them lies less than 1e-290
 _BLOCK = 1 << 10
+_FAR = Fraction(1 << 400)  # parameters beyond it, or below its inverse, are too much for floats
+
+
+def _keep(pair: object, **named: Fraction | int) -> None:
+    """Store each parameter as it was read, not as it came: a numpy integer would wrap around later."""
+    for name, value in named.items():
+        if not 1 / _FAR < value < _FAR:
+            raise ScaleTooLarge(f"{name} must lie between 2**-400 and 2**400; got one beyond; choose a usual one")
+        object.__setattr__(pair, name, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,7 @@ class LaplaceShift:
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        checks.positive(epsilon=self.epsilon)
+        _keep(self, epsilon=checks.positive(epsilon=self.epsilon))
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
@@ -53,13 +62,13 @@ class LaplaceShift:
         """Masses of the losses between the centres, up to `losses`."""
         e = float(self.epsilon)
         rise = (np.clip(losses, -e, e) + e) / 2
-        return 0.5 * math.exp(-e) * np.expm1(rise), -0.5 * np.expm1(-rise)
+        return -0.5 * np.exp(rise - e) * np.expm1(-rise), -0.5 * np.expm1(-rise)
 
     def above(self, losses: Floats) -> tuple[Floats, Floats]:
         """Masses of the losses between the centres, beyond `losses`."""
         e = float(self.epsilon)
         fall = (e - np.clip(losses, -e, e)) / 2
-        return -0.5 * np.expm1(-fall), 0.5 * math.exp(-e) * np.expm1(fall)
+        return -0.5 * np.expm1(-fall), -0.5 * np.exp(fall - e) * np.expm1(-fall)
 
     def reversed(self) -> LaplaceShift:
         """The same pair: it is symmetric."""
@@ -77,8 +86,7 @@ class DiscreteLaplaceShift:
     steps: int
 
     def __post_init__(self) -> None:
-        checks.positive(epsilon=self.epsilon)
-        checks.whole(1, steps=self.steps)
+        _keep(self, epsilon=checks.positive(epsilon=self.epsilon), steps=checks.whole(1, steps=self.steps))
 
     @property
     def _rate(self) -> float:
@@ -103,14 +111,14 @@ class DiscreteLaplaceShift:
         """Masses of the stairs k = first .. steps - 1."""
         left = self.steps - self._first(losses)
         ratio, near = self._rate, 1 / (1 + math.exp(-self._rate))
-        p = near * math.exp(-float(self.epsilon)) * np.expm1(ratio * left)
+        p = -near * np.exp(ratio * left - float(self.epsilon)) * np.expm1(-ratio * left)
         return p, -near * math.exp(-ratio) * np.expm1(-ratio * left)
 
     def above(self, losses: Floats) -> tuple[Floats, Floats]:
         """Masses of the stairs k = 1 .. first - 1."""
         passed = self._first(losses) - 1
         ratio, near = self._rate, 1 / (1 + math.exp(-self._rate))
-        q = near * math.exp(-float(self.epsilon)) * np.expm1(ratio * passed)
+        q = -near * np.exp(ratio * passed - float(self.epsilon)) * np.expm1(-ratio * passed)
         return -near * math.exp(-ratio) * np.expm1(-ratio * passed), q
 
     def reversed(self) -> DiscreteLaplaceShift:
@@ -181,7 +189,7 @@ class GaussianShift(_NormalPair):
     mu: Fraction
 
     def __post_init__(self) -> None:
-        checks.positive(mu=self.mu)
+        _keep(self, mu=checks.positive(mu=self.mu))
 
     @property
     def normal(self) -> Normal:
@@ -201,9 +209,8 @@ class LatticeGaussianShift(_NormalPair):
     size: int
 
     def __post_init__(self) -> None:
-        checks.positive(variance=self.variance)
-        checks.positive(norm=self.norm)
-        checks.whole(1, size=self.size)
+        variance, norm = checks.positive(variance=self.variance), checks.positive(norm=self.norm)
+        _keep(self, variance=variance, norm=norm, size=checks.whole(1, size=self.size))
 
     @property
     def normal(self) -> Normal:
@@ -235,8 +242,8 @@ class DiscreteGaussianShift:
     steps: int
 
     def __post_init__(self) -> None:
-        checks.positive(variance=self.variance)
-        checks.whole(1, steps=self.steps)
+        variance, steps = checks.positive(variance=self.variance), checks.whole(1, steps=self.steps)
+        _keep(self, variance=variance, steps=steps)
         if self.variance > LARGEST_TABLE:
             raise ScaleTooLarge(
                 f"variance must be at most {LARGEST_TABLE} to be tabulated; use LatticeGaussianShift above it"
