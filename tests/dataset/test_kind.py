@@ -17,7 +17,6 @@ SUPPORTED = {
     "int64[pyarrow]": Kind.INTEGER,
     "DECIMAL(10,2)": Kind.REAL,
     "decimal128(10, 2)[pyarrow]": Kind.REAL,
-    "halffloat": Kind.REAL,
     "ENUM('a[3]', 'b')": Kind.TEXT,
     "Enum(categories=['a('])": Kind.TEXT,
     "dictionary<values=string, indices=int8, ordered=0>": Kind.TEXT,

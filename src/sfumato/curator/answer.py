@@ -107,21 +107,18 @@ def rounded(value: float, interval: tuple[float, float] | None) -> float:
     """A number without the digits that are only noise: rounded to a hundredth of the half-width, about."""
     if interval is None or not math.isfinite(value):
         return value
-    half = (interval[1] - interval[0]) / 2
-    if not math.isfinite(half) or half <= 0:
-        return value
-    return round(value, 2 - math.floor(math.log10(half)))
+    sides = [side for side in (value - interval[0], interval[1] - value) if 0 < side < math.inf]
+    return round(value, 2 - math.floor(math.log10(max(sides)))) if sides else value
 
 
 def _shown(value: Any, interval: tuple[float, float] | None) -> str:
     if interval is None or value is None:
         return f"{value:g}" if isinstance(value, float) else str(value)
     below, above = value - interval[0], interval[1] - value
-    digits = max(0, 1 - math.floor(math.log10(max(below, above)))) if 0 < max(below, above) < math.inf else 0
+    finite = [side for side in (below, above) if 0 < side < math.inf]
+    digits = max(0, 1 - math.floor(math.log10(max(finite)))) if finite else 0
     number = f"{value:,.{digits}f}"
-    if not math.isfinite(below) or not math.isfinite(above):
-        return f"{number} (no bound)"
-    if abs(below - above) <= 0.01 * max(below, above):
+    if math.isfinite(below) and math.isfinite(above) and abs(below - above) <= 0.01 * max(below, above):
         return f"{number} ± {above:,.{digits}f}"
     return f"{number} [{interval[0]:,.{digits}f}, {interval[1]:,.{digits}f}]"
 

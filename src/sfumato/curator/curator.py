@@ -20,7 +20,7 @@ from sfumato.curator.result import rows_of
 from sfumato.dataset.table import Table
 from sfumato.engines.duckdb import DuckdbEngine
 from sfumato.engines.engine import Engine
-from sfumato.errors import InvalidArgument
+from sfumato.errors import InvalidArgument, SourceNotFound
 from sfumato.ledger.memory import MemoryLedger
 from sfumato.plan.bind import bind
 from sfumato.plan.bound import Statistic
@@ -93,7 +93,7 @@ class Curator:
         """A private answer with intervals; it is charged before the data is touched."""
         chosen = _options(options)
         plan = self.plan(question, epsilon, chosen)
-        _ = plan.bound.table.source.identity  # a file that is gone is refused before anything is charged
+        _still_there(plan.bound.table)
         entry = self.ledger.reserve(plan.loss, plan.bound.canonical, analyst)
         with self._engine.run(plan) as run:
             found = measure_all(plan, run, self._releaser)
@@ -108,6 +108,16 @@ class Curator:
         return Answer(
             names, listed, intervals, promise, receipt, float(plan.confidence), explain(plan, found, statements)
         )
+
+
+def _still_there(table: Table) -> None:
+    """Refuse before anything is charged if the source is gone; the owner's path stays with the owner."""
+    try:
+        _ = table.source.identity
+    except SourceNotFound:
+        raise SourceNotFound(
+            f"{table.source.label} must be where it was declared; it is gone; nothing was charged; ask the owner"
+        ) from None
 
 
 def _options(options: Mapping[str, Any]) -> Options:

@@ -53,32 +53,38 @@ def exactly(value: float) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """How far the cells of a measure may be off: the reach of the noise, and what the limit took away at most."""
+    """How far the cells of a measure may be off: the reach of the noise, and what the limit took away at most.
+
+    `lost` is None where too few units are seen to bound it.
+    """
 
     reach: int
-    lost: int
+    lost: int | None
 
 
 def bar(measured: Measured, miss: Fraction) -> Bar:
     """The error bar of one measure, the same in every group."""
     bought = measured.influences is not None
     noise_miss = miss * (1 - _FOR_LOSS) if bought else miss
-    histogram = measured.histogram(miss * _FOR_LOSS)
-    cells = measured.priced.cells
-    return Bar(measured.noise.reach(1 - noise_miss / cells), 0 if histogram is None else histogram.lost(measured.limit))
+    tails = measured.tails(miss * _FOR_LOSS)
+    reach = measured.noise.reach(1 - noise_miss / measured.priced.cells)
+    if tails is None:
+        return Bar(reach, 0)
+    return Bar(reach, tails.lost(measured.limit) if tails.known() else None)
 
 
 def estimate(measured: Measured, key: tuple[Key, ...], off: Bar) -> Estimate:
     """The private value of one group with its interval."""
     cells = measured.cells[key]
     if measured.priced.measure.statistic is Statistic.MEAN:
-        return _mean(measured, cells, off.reach + off.lost)
+        return _mean(measured, cells, None if off.lost is None else off.reach + off.lost)
     step = float(measured.priced.step)
-    below = off.lost if measured.priced.signed else 0
-    return Estimate(cells[0] * step, (cells[0] - off.reach - below) * step, (cells[0] + off.reach + off.lost) * step)
+    lost = math.inf if off.lost is None else off.lost * step
+    low, high = (cells[0] - off.reach) * step, (cells[0] + off.reach) * step
+    return Estimate(cells[0] * step, low - lost if measured.priced.signed else low, high + lost)
 
 
-def _mean(measured: Measured, cells: tuple[int, ...], away: int) -> Estimate:
+def _mean(measured: Measured, cells: tuple[int, ...], away: int | None) -> Estimate:
     """The centre, and from it (P - M) / (P + M) spreads; extreme at the corners of what P and M may be."""
     interval, centre = measured.priced.interval, measured.priced.centre
     assert interval is not None
@@ -92,7 +98,7 @@ def _mean(measured: Measured, cells: tuple[int, ...], away: int) -> Estimate:
     def mean(p: int, m: int) -> float:
         return min(high, max(low, middle + spread * (p - m) / (p + m)))
 
-    if plus + minus - 2 * away <= 0:
+    if away is None or plus + minus - 2 * away <= 0:
         return Estimate(mean(plus, minus), low, high)
     corners = [mean(plus + a, minus + b) for a in (-away, away) for b in (-away, away)]
     return Estimate(mean(plus, minus), min(corners), max(corners))

@@ -89,8 +89,14 @@ def notes(plan: PricedPlan, found: Sequence[Measured]) -> tuple[str, ...]:
     said = []
     for measured in found:
         name = measured.priced.measure.statistic.value
-        unseen = measured.unseen((1 - plan.confidence) / 5)
-        if unseen:
+        tails = measured.tails((1 - plan.confidence) / 5)
+        unseen = None if tails is None else tails.unseen()
+        if tails is not None and not tails.known():
+            said.append(
+                f"{name}: too few units to see how much the largest ones have, so the interval has no bound on that "
+                "side; declare most_rows for the table, or give bound=, or ask with more epsilon."
+            )
+        elif unseen:
             said.append(
                 f"{name}: up to {unseen} units of unusually large influence may exist that the limit weighs down and "
                 "that the interval does not cover; a declared maximum (most_rows) closes that gap."

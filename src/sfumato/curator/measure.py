@@ -6,6 +6,7 @@ what is exact never does.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +19,7 @@ from sfumato.plan.bound import Statistic
 from sfumato.plan.influence import (
     BINS,
     MAGNITUDES,
-    Histogram,
+    Tails,
     above_all,
     choose,
     magnitude,
@@ -47,25 +48,20 @@ class Measured:
         """The noise of each cell."""
         return LaplaceNoise(self.moves / self.priced.epsilon)
 
-    def histogram(self, miss: Fraction) -> Histogram | None:
-        """The bought histogram, right in all bins but with probability `miss`."""
+    def tails(self, miss: Fraction) -> Tails | None:
+        """What was bought about influences, right at all edges but with probability `miss`; None: nothing was."""
         if self.influences is None:
             return None
-        return _histogram(self.influences, self.histogram_moves / self.priced.limit_epsilon, miss, self.priced.most)
-
-    def unseen(self, miss: Fraction) -> int | None:
-        """At most how many units have more influence than the last visible bin; None: nothing was bought."""
-        histogram = self.histogram(miss)
-        if histogram is None:
-            return None
-        bins, seeming = histogram.beyond()
-        noise = LaplaceNoise(self.histogram_moves / self.priced.limit_epsilon)
-        return max(0, seeming + noise.sum_reach(bins, 1 - miss)) if bins else 0
+        return _tails(self.influences, self.histogram_moves / self.priced.limit_epsilon, miss, self.priced)
 
 
-def _histogram(counts: Sequence[int], scale: Fraction, miss: Fraction, most: int | None) -> Histogram:
-    reach, likely, sure = (LaplaceNoise(scale).reach(1 - each / len(counts)) for each in (miss, _LIKELY, _SURE))
-    return Histogram(tuple(counts), reach, likely, sure, most)
+def _tails(bins: Sequence[int], scale: Fraction, miss: Fraction, priced: PricedMeasure) -> Tails:
+    noise = LaplaceNoise(scale)
+    above = [len(bins) - 1 - j for j in range(len(bins))]
+    sums = tuple(sum(bins[j + 1 :]) for j in range(len(bins)))
+    usual = tuple(math.sqrt(max(1, k)) * noise.deviation() for k in above)
+    reach = tuple(noise.sum_reach(k, 1 - miss / len(bins)) if k else 0 for k in above)
+    return Tails(priced.row_steps, sums, usual, reach, sum(bins), priced.most)
 
 
 def measure_all(plan: PricedPlan, run: Run, releaser: Releaser) -> list[Measured]:
@@ -134,5 +130,5 @@ def _limit(plan: PricedPlan, priced: PricedMeasure, influences: tuple[int, ...] 
     if influences is None:
         assert priced.declared_limit is not None
         return min(priced.declared_limit, largest)
-    histogram = _histogram(influences, plan.histogram_moves / priced.limit_epsilon, _LIKELY, priced.most)
-    return min(choose(histogram, priced.epsilon, groups * priced.cells, priced.row_steps), largest)
+    tails = _tails(influences, plan.histogram_moves / priced.limit_epsilon, _LIKELY, priced)
+    return min(choose(tails, priced.epsilon, groups * priced.cells), largest)

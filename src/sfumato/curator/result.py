@@ -29,7 +29,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "greater": operator.gt, "at_least": operator.ge,
 }  # fmt: skip
 ROUNDING: dict[str, Callable[[float], float]] = {
-    "floor": math.floor, "ceil": math.ceil, "round": lambda x: float(math.floor(x + 0.5)),
+    "floor": math.floor, "ceil": math.ceil, "round": lambda x: math.copysign(math.floor(abs(x) + 0.5), x),
 }  # fmt: skip
 
 

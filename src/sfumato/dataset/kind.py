@@ -36,8 +36,8 @@ class Kind(Enum):
 
 _INTEGERS = "bigint integer int smallint tinyint hugeint ubigint uinteger usmallint utinyint uhugeint"
 _SIZED = "int8 int16 int32 int64 int128 uint8 uint16 uint32 uint64 uint128"
-_REALS = "double real float numeric number halffloat float16 float32 float64"
-_DECIMALS = "decimal decimal32 decimal64 decimal128 decimal256"
+_REALS = "double real float numeric number float32 float64"
+_DECIMALS = "decimal decimal32 decimal64 decimal128"
 _TEXTS = "text varchar string str char bpchar uuid enum utf8 large_string string_view object category categorical"
 _TIMES = "timestamp datetime datetime64 timestamp_s timestamp_ms timestamp_us timestamp_ns"
 

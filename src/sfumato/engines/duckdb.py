@@ -20,13 +20,14 @@ from sfumato.dataset.frame import Frame
 from sfumato.dataset.table import Table
 from sfumato.engines.engine import Cells
 from sfumato.engines.lower import Lower, number, read_column, used_columns
-from sfumato.errors import EngineFailed, SfumatoError
+from sfumato.errors import EngineFailed
 from sfumato.plan.bound import Measure, Statistic
-from sfumato.plan.influence import BINS, FINE, HALVES, MAGNITUDES, SIGNED, least_magnitude
+from sfumato.plan.influence import BELOW, BINS, FINE, HALVES, MAGNITUDES, SIGNED, least_magnitude
 from sfumato.plan.node import children, quoted, text_literal
 from sfumato.plan.price import ROW, PricedMeasure, PricedPlan, sum_step
 
 WEIGHT = 1 << 30
+PART = 4  # one unit in so many tells where the values of a mean lie
 MASK = 60  # groups that fit into the bits of one integer
 _MASK = "bit_or(CAST(1 AS BIGINT) << g)"  # the groups that a unit is in
 LEAST_EXPONENT = 32  # of the least magnitude, 2**-32
@@ -47,10 +48,8 @@ class DuckdbEngine:
         connection = duckdb.connect(":memory:", config=_SETTINGS)
         try:
             yield DuckdbRun(connection, plan)
-        except SfumatoError:
-            raise
         except Exception:
-            # Whatever failed, its own message may hold values; one constant message tells nothing.
+            # Whatever failed, its own message may hold values or paths; one constant message tells nothing.
             raise EngineFailed("the engine failed on this question; it is charged; ask the owner to look") from None
         finally:
             connection.close()
@@ -156,9 +155,9 @@ class DuckdbRun:
         assert interval is not None
         clipped = f"greatest(least({x}, {number(interval.high)}), {number(interval.low)})"
         if priced.measure.statistic is Statistic.SUM:
-            return [f"coalesce(CAST(floor({clipped} * {number(1 / priced.step)} + 0.5) AS BIGINT), 0)"]
+            return [_or_zero(x, f"CAST(floor({clipped} * {number(1 / priced.step)} + 0.5) AS BIGINT)")]
         # A mean: (1 + y) / 2 and (1 - y) / 2, with y the distance from the centre in spreads.
-        return [f"coalesce(({priced.row_steps} {sign} {self._away(measure)}) // 2, 0)" for sign in "+-"]
+        return [_or_zero(x, f"({priced.row_steps} {sign} {self._away(measure)}) // 2") for sign in "+-"]
 
     def _away(self, measure: int) -> str:
         """The distance of a value from the centre in steps, at most 2**30 by the choice of the steps."""
@@ -178,7 +177,7 @@ class DuckdbRun:
         return _dense(self._fetch(f"SELECT {place} AS j, count(*) FROM (SELECT {largest}) GROUP BY j"), MAGNITUDES)
 
     def averages(self, measure: int, priced: PricedMeasure) -> list[int]:
-        """Units, a quarter of them by a hash of their own columns, by the signed bin of their average value.
+        """Units, one in four by a hash of their own columns, by the signed bin of their average value.
 
         The average is a quotient of integers: a sum of doubles would depend on the order of rows, so on other units.
         """
@@ -188,7 +187,7 @@ class DuckdbRun:
         steps = f"CAST(floor({clipped} * {number(1 / step)} + 0.5) AS BIGINT)"
         units = ", ".join(self.units)
         averages = f"CAST(sum({steps}) // count(*) AS DOUBLE) AS m FROM kept WHERE x{measure} IS NOT NULL"
-        averages += f" AND hash({units}) % 4 = 0 GROUP BY {units}"
+        averages += f" AND hash({units}) % {PART} = 0 GROUP BY {units}"
         if not self.units:
             averages = f"CAST({steps} AS DOUBLE) AS m FROM kept WHERE x{measure} IS NOT NULL"
         size = _octave(f"(abs(m) * {number(step)})", HALVES)
@@ -224,7 +223,8 @@ class DuckdbRun:
     def _row_influence(self, measure: int) -> str:
         """At least the sum of the absolute steps of a row; a mean's two halves have max(1, |y|) together."""
         if self.measures[measure].measure.statistic is Statistic.MEAN:
-            return f"coalesce(greatest({self.measures[measure].row_steps}, abs({self._away(measure)})), 0)"
+            influence = f"greatest({self.measures[measure].row_steps}, abs({self._away(measure)}))"
+            return _or_zero(f"x{measure}", influence)
         return f"abs({self._steps(measure)[0]})"
 
     def influences(self, measure: int) -> list[int]:
@@ -233,7 +233,9 @@ class DuckdbRun:
         n, table = ("n", "spread") if pairs else (f"n{measure}", "units")
         if not self.units:
             table = f"(SELECT {self._row_influence(measure)} AS n{measure} FROM kept)"
-        place = f"CAST(least(greatest(ceil({FINE} * log2(CAST({n} AS DOUBLE)) - 1e-6), 0), {BINS - 1}) AS BIGINT)"
+        rows = f"CAST({n} AS DOUBLE) / {self.measures[measure].row_steps}"
+        exponent = f"ceil({FINE} * log2({rows}) - 1e-6) + {BELOW * FINE}"
+        place = f"CAST(least(greatest({exponent}, 0), {BINS - 1}) AS BIGINT)"
         return _dense(self._fetch(f"SELECT {place} AS j, count(*) FROM {table} WHERE {n} > 0 GROUP BY j"), BINS)
 
     def cells(self, limits: Sequence[int]) -> Cells:
@@ -282,6 +284,11 @@ class DuckdbRun:
         inner = f"SELECT mask, {each} AS c FROM (SELECT mask, {_weight(f'n{measure}', limit)} AS f FROM units)"
         (totals,) = self._fetch(f"SELECT {sums} FROM ({inner})")
         return [(*key, total) for key, total in zip(listed, totals, strict=True)]
+
+
+def _or_zero(value: str, steps: str) -> str:
+    """Steps of a value, none for NULL; `least` and `greatest` pass over NULL, so it is asked for first."""
+    return f"CASE WHEN {value} IS NULL THEN 0 ELSE {steps} END"
 
 
 def _octave(size: str, parts: int = 1) -> str:

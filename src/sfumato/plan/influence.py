@@ -6,7 +6,8 @@ histogram of the units' influences in quarter octaves is bought, and C minimises
 grows with C against the loss that shrinks with it.
 
 Every unit is in exactly one bin, so the histogram has sensitivity 1 (2 under replace). What was lost is bounded from
-the same noisy histogram, for all bins at once; units too few to be seen may exist, and the answer says how many.
+the same noisy histogram, for all bins at once; units too few to be seen may exist, and the answer says how many. Where
+few units are seen at all, the limit is taken larger: noise is known and shown, a loss is not.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from fractions import Fraction
 from functools import cache
 
 FINE = 4  # bins in an octave
-BINS = 62 * FINE + 1  # influences up to 2**62 steps of the lattice
+BELOW, ABOVE = 8, 16  # octaves of influence below and above one full row that are told apart
+BINS = (BELOW + ABOVE) * FINE + 1
 MAGNITUDES = 96  # octaves of absolute values, from 2**-32 to 2**63
 
 
@@ -32,82 +34,82 @@ def least_magnitude() -> Fraction:
 
 
 @cache
-def edge(bin: int) -> int:
-    """At least the largest influence in a bin, in steps: 2**(bin / 4), and a little more since engines bin in doubles.
+def edge(bin: int, row_steps: int) -> int:
+    """At least the largest influence in a bin: quarter octaves around one full row; a little more, for doubles.
 
-    >>> [edge(j) for j in (0, 4, 8, 9, 120)]
-    [1, 2, 4, 5, 1073742848]
+    >>> [edge(j, 1 << 20) >> 20 for j in (0, 32, 36, 40, 64)]
+    [0, 1, 2, 4, 256]
     """
-    root = math.isqrt(math.isqrt((1 << bin) - 1)) + 1 if bin else 1
-    return root + (root >> 20)
+    octaves: float = (bin - BELOW * FINE) / FINE
+    return math.ceil(row_steps * math.pow(2, octaves) * (1 + 2.0**-20))
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram:
-    """A noisy histogram of influences: units per bin, and how far each may be off (all bins at once).
+class Tails:
+    """How many units have more influence than each edge, noisily, with what the noise may do.
 
-    A bin counts as visible with more than `sure` units, which noise alone reaches in one histogram of a million, or
-    with more than `likely` ones close above a visible bin. A phantom far out would make limit and noise enormous.
-    `most` is a declared maximum: then nobody is unseen beyond it, and every bin up to it counts.
+    `counts[j]` is the noisy number of units beyond edge j, `usual[j]` the standard deviation of its noise, `reach[j]`
+    what the noise exceeds for no j but with the stated probability. `most` is a declared maximum of influence.
     """
 
+    row_steps: int
     counts: tuple[int, ...]
-    reach: int
-    likely: int
-    sure: int
+    usual: tuple[float, ...]
+    reach: tuple[int, ...]
+    total: int
     most: int | None = None
 
-    def visible(self) -> list[int]:
-        """The bins that hold somebody."""
-        seen: list[int] = []
-        for j, count in enumerate(self.counts):
-            near = bool(seen) and j - seen[-1] <= 2 * FINE
-            if count > self.sure or (near and count > self.likely):
-                seen.append(j)
-        return seen
+    def edge(self, bin: int) -> int:
+        """The largest influence in a bin."""
+        return edge(bin, self.row_steps)
+
+    def last(self) -> int:
+        """The last edge beyond which somebody seems to be, -1 if none.
+
+        Close above others 1.5 standard deviations are enough; alone it takes six, since a phantom far out would make
+        the limit, and the noise, enormous.
+        """
+        found = -1
+        for j, (count, usual) in enumerate(zip(self.counts, self.usual, strict=True)):
+            near = j - found <= FINE if found >= 0 else 0 <= j - BELOW * FINE <= FINE
+            if count > 6 * usual or (near and count > 1.5 * usual):
+                found = j
+        return found
+
+    def known(self) -> bool:
+        """Whether enough units are seen to say anything about the largest, or a maximum is declared."""
+        return self.most is not None or self.total > 20 * self.usual[BELOW * FINE]
+
+    def top(self) -> int:
+        """The edge that seems to hold everybody; where few units are seen, octaves more: noise is known, a loss not."""
+        usual = self.usual[BELOW * FINE]
+        more = 2 if self.total < 100 * usual else 1 if self.total < 1000 * usual else 0
+        return min(max(self.last() + 1, BELOW * FINE) + more * FINE, len(self.counts) - 1)
 
     def lost(self, limit: int) -> int:
-        """At most what the limit takes away in all: up to the declared maximum, else up to the last visible bin."""
-        if self.most is None:
-            last = max(self.visible(), default=0)
-        else:
-            last = min(j for j in range(len(self.counts)) if edge(j) >= self.most or j == len(self.counts) - 1)
-        above = [j for j in range(last + 1) if edge(j) > limit]
-        top = self.most if self.most is not None else edge(last)
-        return sum((max(0, self.counts[j]) + self.reach) * max(0, min(edge(j), top) - limit) for j in above)
-
-    def beyond(self) -> tuple[int, int]:
-        """How many bins lie beyond the last visible one, and how many units they seem to hold."""
-        if self.most is not None:
-            return 0, 0
-        last = max(self.visible(), default=-1)
-        return len(self.counts) - last - 1, sum(self.counts[last + 1 :])
-
-
-def choose(histogram: Histogram, epsilon: Fraction, cells: int, least: int) -> int:
-    """The limit with the least predicted squared error over all cells, among the edges of the bins.
-
-    The noise of a cell has variance 2 (C / epsilon)**2. What is lost is spread over the cells evenly, since nothing
-    says which group it is missing from. With a declared maximum the loss is the one that the interval will admit.
-    """
-    last = max(histogram.visible(), default=-1)
-    candidates = [least] + [edge(j) for j in range(last + 1) if edge(j) > least]
-    if histogram.most is not None:
-        candidates = [limit for limit in candidates if limit < histogram.most] + [histogram.most]
-
-    def cost(limit: int) -> float:
-        missing = sum(
-            max(0, histogram.counts[j]) * max(0.0, _typical(j) - limit) for j in histogram.visible() if edge(j) > limit
+        """At most what the limit takes away from all units up to the top, or up to the declared maximum."""
+        end = len(self.counts) - 1 if self.most is not None else self.top()
+        ceiling = self.most if self.most is not None else self.edge(end)
+        return sum(
+            max(0, min(self.edge(j + 1), ceiling) - max(self.edge(j), limit)) * max(0, self.counts[j] + self.reach[j])
+            for j in range(end)
         )
-        if histogram.most is not None:
-            missing = float(histogram.lost(limit))
-        return cells * 2 * (limit / float(epsilon)) ** 2 + missing**2 / cells
 
-    return min(candidates, key=cost)
+    def unseen(self) -> int:
+        """At most how many units have more influence than the top."""
+        return 0 if self.most is not None else max(0, self.counts[self.top()] + self.reach[self.top()])
 
 
-def _typical(bin: int) -> float:
-    return 2 ** ((bin - 0.5) / FINE)
+def choose(tails: Tails, epsilon: Fraction, cells: int) -> int:
+    """The limit with the least predicted squared error over all cells, among the edges up to the top.
+
+    The noise of a cell has variance 2 (C / epsilon)**2. The loss is the one that the interval will admit, spread over
+    the cells evenly, since nothing says which group it is missing from.
+    """
+    candidates = [tails.edge(j) for j in range(tails.top() + 1)]
+    if tails.most is not None:
+        candidates = [limit for limit in candidates if limit < tails.most] + [tails.most]
+    return min(candidates, key=lambda c: cells * 2 * (c / float(epsilon)) ** 2 + float(tails.lost(c)) ** 2 / cells)
 
 
 def magnitude(bin: int) -> Fraction:

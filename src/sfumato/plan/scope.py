@@ -19,6 +19,7 @@ from sfumato.plan.node import (
     Column,
     Expression,
     In,
+    Literal,
     Query,
     Subquery,
     TableName,
@@ -109,7 +110,7 @@ def _small(expression: Expression) -> Expression:
     """The same expression, unless sub-queries made it grow beyond measure."""
     nodes, levels, level = 0, 0, [expression]
     while level:
-        nodes, levels = nodes + len(level), levels + 1
+        nodes, levels = nodes + sum(not isinstance(one, Literal) for one in level), levels + 1
         if nodes > MOST_NODES or levels > MOST_LEVELS:
             raise UnsupportedQuery("the sub-queries make an expression too long; compute it in fewer steps")
         level = [child for one in level for child in children(one)]

@@ -1,0 +1,207 @@
+"""Intervals hold as often as they say, also where the limit was bought; real noise from a seeded source."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+
+from sfumato.curator.curator import Curator, Options
+from sfumato.curator.measure import measure_all
+from sfumato.curator.release import NoisyReleaser
+from sfumato.curator.result import rows_of
+from sfumato.dataset.column import column
+from sfumato.dataset.table import Table, table
+from sfumato.engines.duckdb import DuckdbRun
+from sfumato.plan.price import PricedMeasure, PricedPlan
+from sfumato.privacy.guarantee import Guarantee
+from sources import Seeded
+
+DRAWS = 100
+AT_LEAST = 0.93  # of 95 %
+
+
+class Again:
+    """A connection on which a run may prepare itself again and again."""
+
+    def __init__(self) -> None:
+        self._connection = duckdb.connect(config={"threads": 1})
+
+    def register(self, name: str, frame: object) -> None:
+        self._connection.register(name, frame)
+
+    def execute(self, sql: str, values: object = None) -> Any:
+        if sql.startswith("SET "):
+            return None
+        return self._connection.execute(sql.replace("CREATE TEMP ", "CREATE OR REPLACE TEMP ", 1), values)
+
+
+class Remembered:
+    """A run that asks the engine once for each thing, so that thousands of draws are fast."""
+
+    def __init__(self, plan: PricedPlan) -> None:
+        self._run = DuckdbRun(Again(), plan)
+        self._known: dict[Any, Any] = {}
+        self._measures: tuple[PricedMeasure, ...] = ()
+        self._prepared: tuple[PricedMeasure, ...] | None = None
+
+    def _remember(self, key: Any, compute: Any) -> Any:
+        if key not in self._known:
+            self._known[key] = compute()
+        return self._known[key]
+
+    def _ready(self) -> DuckdbRun:
+        if self._prepared != self._measures:
+            self._run.prepare(self._measures)
+            self._prepared = self._measures
+        return self._run
+
+    def keys(self) -> Any:
+        return self._remember("keys", self._run.keys)
+
+    def magnitudes(self, place: int) -> list[int]:
+        return self._remember(("magnitudes", place), lambda: self._run.magnitudes(place))
+
+    def averages(self, place: int, priced: PricedMeasure) -> list[int]:
+        return self._remember(("averages", place, priced.interval), lambda: self._run.averages(place, priced))
+
+    def prepare(self, measures: Sequence[PricedMeasure]) -> None:
+        self._measures = tuple(measures)
+
+    def influences(self, place: int) -> list[int]:
+        return self._remember(("influences", place, self._measures), lambda: self._ready().influences(place))
+
+    def cells(self, limits: Sequence[int]) -> Any:
+        return self._remember(("cells", tuple(limits), self._measures), lambda: self._ready().cells(limits))
+
+
+SIZES: dict[str, tuple[int, Callable[[Random], int]]] = {
+    "400 people, 1 row each": (400, lambda random: 1),
+    "4,000 people, 1 to 30 rows": (4_000, lambda random: random.randint(1, 30)),
+    "400 people, 1 to 5 rows": (400, lambda random: random.randint(1, 5)),
+    "400 people, skewed up to 30 rows": (400, lambda random: min(30, int(random.paretovariate(1.2)))),
+    "4,000 people, skewed up to 30 rows": (4_000, lambda random: min(30, int(random.paretovariate(1.2)))),
+}
+SMALL, BIG = "400 people, skewed up to 30 rows", "4,000 people, skewed up to 30 rows"
+BY_GROUP = {
+    "count": "SELECT r, COUNT(*) AS m FROM t GROUP BY r",
+    "sum": "SELECT r, SUM(x) AS m FROM t GROUP BY r",
+    "signed sum": "SELECT r, SUM(z) AS m FROM t GROUP BY r",
+    "mean": "SELECT r, AVG(x) AS m FROM t GROUP BY r",
+    "units": "SELECT r, COUNT(DISTINCT pid) AS m FROM t GROUP BY r",
+    "ratio": "SELECT r, SUM(x) / COUNT(*) AS m FROM t GROUP BY r",
+}
+OVERALL = {
+    "count of all": "SELECT COUNT(*) AS m FROM t",
+    "mean of all": "SELECT AVG(x) AS m FROM t",
+    "units of all": "SELECT COUNT(DISTINCT pid) AS m FROM t",
+}
+
+
+@functools.cache
+def people(sizes: str, enormous: int = 0, neighbours: str = "add-remove") -> tuple[pd.DataFrame, Table]:
+    """People with some rows each, and perhaps some with thousands."""
+    random = Random(5)
+    number, size = SIZES[sizes]
+    rows = [
+        (person, min(100.0, random.gammavariate(2, 15)), random.choice("aabc"), random.gauss(1, 3))
+        for person, many in enumerate([size(random) for _ in range(number)] + [4_000] * enormous)
+        for _ in range(many)
+    ]
+    frame = pd.DataFrame(rows, columns=["pid", "x", "r", "z"])
+    columns = {"x": column(bounds=(0, 100)), "z": column(bounds=(-20, 20)), "r": column(keys=["a", "b", "c"])}
+    return frame, table(frame, unit="pid", columns=columns, neighbours=neighbours)  # type: ignore[arg-type]
+
+
+def coverage(sizes: str, question: str, bound: int | None) -> float:
+    """The share of intervals that contain the truth; each also contains its own value."""
+    frame, declared = people(sizes)
+    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan(question, 1, Options(bound=bound))
+    with duckdb.connect() as connection:
+        connection.register("t", frame)
+        order = " ORDER BY r" if " GROUP BY " in question else ""
+        truth = [row[-1] for row in connection.execute(question + order).fetchall()]
+    run, releaser = Remembered(plan), NoisyReleaser(Seeded(17))
+    held = []
+    for _ in range(DRAWS):
+        for row, true in zip(rows_of(plan, measure_all(plan, run, releaser)), truth, strict=True):
+            interval = row.intervals["m"]
+            assert interval is not None
+            assert interval[0] <= row.values["m"] <= interval[1]
+            held.append(interval[0] <= true <= interval[1])
+    return float(np.mean(held))
+
+
+@pytest.mark.parametrize("what", [*BY_GROUP, *OVERALL])
+def test_with_a_declared_limit_intervals_hold_as_often_as_they_say(what: str) -> None:
+    """At least 93 % of the 95 % intervals contain the truth; the limit binds nobody, so there is noise only."""
+    assert coverage(SMALL, {**BY_GROUP, **OVERALL}[what], 30) >= AT_LEAST
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("what", [*BY_GROUP, "count of all"])
+def test_with_a_bought_limit_intervals_hold_as_often_as_they_say(what: str, sizes: str) -> None:
+    """At least 93 % of the 95 % intervals contain the truth, also what the limit took away."""
+    assert coverage(sizes, {**BY_GROUP, **OVERALL}[what], None) >= AT_LEAST
+
+
+def test_a_bought_limit_says_something_about_thousands_of_people() -> None:
+    """At epsilon 1 the interval of a count of 4,000 people is finite, and narrower than a tenth of the count."""
+    frame, declared = people("4,000 people, skewed up to 30 rows")
+    curator = Curator({"t": declared}, allowance=Guarantee(9), releaser=NoisyReleaser(Seeded(5)))
+    answer = curator.ask("SELECT COUNT(*) AS n FROM t", epsilon=1)
+    low, high = answer.intervals["n"][0] or (-math.inf, math.inf)
+    assert low <= len(frame) <= high and high - low < len(frame) / 10
+
+
+@pytest.mark.parametrize(("sizes", "epsilon"), (("400 people, skewed up to 30 rows", 0.1), (BIG, 1)))
+def test_a_few_enormous_units_are_announced(sizes: str, epsilon: float) -> None:
+    """Three people with thousands of rows are too few to be seen: the receipt says that there may be such people."""
+    _, declared = people(sizes, enormous=3)
+    curator = Curator({"t": declared}, allowance=Guarantee(9), releaser=NoisyReleaser(Seeded(3)))
+    answer = curator.ask("SELECT COUNT(*) AS n FROM t", epsilon=epsilon)
+    (note,) = answer.receipt.notes
+    unbounded = "no bound" in note and math.isinf((answer.intervals["n"][0] or (0, 0))[1])
+    numbers = [int(word) for word in note.replace(",", "").split() if word.isdigit()]
+    assert unbounded or ("may exist" in note and max(numbers) >= 3)
+    assert "most_rows" in note and note in answer.explain()
+
+
+def test_simultaneous_intervals_hold_together() -> None:
+    """With simultaneous=True all cells of an answer hold at once in at least 93 % of the draws."""
+    frame, declared = people(SMALL, neighbours="replace")
+    question = "SELECT r, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY r"
+    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan(question, 2, Options(bound=30, simultaneous=True))
+    grouped = frame.groupby("r")["x"]
+    truth = list(zip(grouped.size(), grouped.sum(), strict=True))
+    run, releaser = Remembered(plan), NoisyReleaser(Seeded(19))
+    held = 0
+    for _ in range(DRAWS):
+        rows = rows_of(plan, measure_all(plan, run, releaser))
+        pairs = [
+            (row.intervals[name], true)
+            for row, both in zip(rows, truth, strict=True)
+            for name, true in zip("ns", both, strict=True)
+        ]
+        held += all(interval is not None and interval[0] <= true <= interval[1] for interval, true in pairs)
+    assert held / DRAWS >= AT_LEAST
+
+
+def test_a_mean_of_nothing_says_that_it_knows_nothing() -> None:
+    """No rows: the whole range of the bounds, and never a number beyond it."""
+    frame, _ = people(SMALL)
+    declared = table(frame, unit="pid", columns={"x": column(bounds=(0, 100))})
+    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan("SELECT AVG(x) AS m FROM t WHERE x < 0", 1, Options())
+    run, releaser = Remembered(plan), NoisyReleaser(Seeded(23))
+    for _ in range(50):
+        (row,) = rows_of(plan, measure_all(plan, run, releaser))
+        interval = row.intervals["m"]
+        assert interval is not None and 0 <= interval[0] <= row.values["m"] <= interval[1] <= 100
+        assert math.isfinite(row.values["m"])

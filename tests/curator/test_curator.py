@@ -1,0 +1,217 @@
+"""A curator: refusals come first and are free, then the charge, then the data."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from sfumato.curator.curator import Curator
+from sfumato.curator.release import NoisyReleaser
+from sfumato.dataset.column import column
+from sfumato.dataset.table import Table, table
+from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.engine import Run
+from sfumato.errors import (
+    BudgetExhausted,
+    EngineFailed,
+    InvalidArgument,
+    Refused,
+    SfumatoError,
+    SourceNotFound,
+    UnboundedColumn,
+)
+from sfumato.plan.price import PricedPlan
+from sfumato.privacy.guarantee import Guarantee
+from sources import Seeded
+
+QUESTION = "SELECT r, COUNT(*) AS n, AVG(x) AS a FROM t GROUP BY r"
+CONSTANT = "the engine failed on this question; it is charged; ask the owner to look"
+
+
+def declared(**more: object) -> Table:
+    frame = pd.DataFrame({"pid": [n % 50 for n in range(200)], "x": [n / 2 for n in range(200)], "r": ["a", "b"] * 100})
+    columns = {"x": column(bounds=(0, 100)), "r": column(keys=["a", "b", "none"])}
+    return table(frame.assign(y=1.0), unit="pid", columns=columns, **more)  # type: ignore[arg-type]
+
+
+class Forbidden:
+    """An engine that must not be called."""
+
+    calls = 0
+
+    @contextmanager
+    def run(self, plan: PricedPlan) -> Iterator[Run]:
+        self.calls += 1
+        raise AssertionError("data was touched")
+        yield
+
+
+def curator(epsilon: float = 10, **more: object) -> Curator:
+    releaser = NoisyReleaser(Seeded(1))
+    return Curator({"t": declared()}, allowance=Guarantee(epsilon), releaser=releaser, **more)  # type: ignore[arg-type]
+
+
+def test_a_quote_is_free_and_touches_no_data() -> None:
+    """The ledger stays empty, and the engine is never called."""
+    forbidden = Forbidden()
+    asked = curator(engine=forbidden)
+    quote = asked.quote(QUESTION, epsilon=1, bound=5)
+    assert not isinstance(quote, list)
+    assert quote.cost.epsilon == 1 and "epsilon 1" in str(quote)
+    assert len(asked.quote([QUESTION, "SELECT COUNT(*) AS n FROM t"], epsilon=1)) == 2  # type: ignore[arg-type]
+    assert asked.explain(QUESTION, epsilon=1)
+    assert asked.ledger.entries == [] and forbidden.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "options"),
+    (
+        ("SELECT * FROM t", {}),
+        ("DROP TABLE t", {}),
+        ("SELECT SUM(y) AS s FROM t", {}),
+        ("SELECT y, COUNT(*) AS n FROM t GROUP BY y", {}),
+        ("SELECT r, COUNT(*) AS n FROM t GROUP BY r HAVING r > 5", {}),
+        (QUESTION, {"epsilon": 0}),
+        (QUESTION, {"epsilon": -1}),
+        (QUESTION, {"epsilon": math.nan}),
+        (QUESTION, {"epsilon": math.inf}),
+        (QUESTION, {"epsilon": "1; DROP TABLE t"}),
+        (QUESTION, {"epsilon": None}),
+        (QUESTION, {"bound": 0}),
+        (QUESTION, {"bound": 1.5}),
+        (QUESTION, {"bounds": (0, 1)}),
+        (QUESTION, {"confidence": 1}),
+        (QUESTION, {"confidence": 0}),
+        (QUESTION, {"shares": {"nobody": 1}}),
+        (QUESTION, {"shares": {"n": -1}}),
+        (QUESTION, {"bond": 3}),
+        (QUESTION, {"epsilon": 11}),
+    ),
+)
+def test_a_refusal_comes_before_charge_and_data(question: str, options: dict[str, object]) -> None:
+    """Whatever is wrong with text or options: nothing is written, nothing is read."""
+    forbidden = Forbidden()
+    asked = curator(engine=forbidden)
+    with pytest.raises(SfumatoError):
+        asked.ask(question, **{"epsilon": 1, **options})  # type: ignore[arg-type]
+    assert asked.ledger.entries == [] and forbidden.calls == 0
+
+
+def test_a_column_without_bounds_says_how_to_go_on() -> None:
+    """Declare them, or buy them."""
+    with pytest.raises(UnboundedColumn, match="bounds='auto'"):
+        curator().ask("SELECT SUM(y) AS s FROM t", epsilon=1)
+    answer = curator().ask("SELECT SUM(y) AS s FROM t", epsilon=1, bounds="auto", bound=4)
+    assert math.isfinite(answer.rows[0]["s"])
+
+
+def test_an_engine_that_fails_is_charged_and_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One constant message, whatever failed, with nothing of the data; the ledger has the entry."""
+    asked = curator()
+
+    def fail(*_: object) -> None:
+        raise ValueError("could not convert 'Alice has HIV'")
+
+    monkeypatch.setattr("sfumato.engines.duckdb.DuckdbRun.cells", fail)
+    with pytest.raises(EngineFailed) as failed:
+        asked.ask(QUESTION, epsilon=1)
+    assert str(failed.value) == CONSTANT
+    assert failed.value.__cause__ is None and failed.value.__suppress_context__
+    assert [entry.loss.epsilon for entry in asked.ledger.entries] == [1]
+
+
+def test_a_file_that_broke_is_charged_and_one_that_vanished_is_refused(tmp_path: Path) -> None:
+    """Broken: charged, one constant message. Gone: refused before anything is charged, without the owner's path."""
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"pid": [1], "x": [1.0]}).to_parquet(path)
+    people = table(str(path), unit="pid")
+    asked = Curator({"t": people}, allowance=Guarantee(2))
+    path.write_bytes(b"PAR1 broken PAR1")
+    with pytest.raises(EngineFailed) as broken:
+        asked.ask("SELECT COUNT(*) AS n FROM t", epsilon=1)
+    path.unlink()
+    with pytest.raises(SourceNotFound, match="nothing was charged") as gone:
+        asked.ask("SELECT COUNT(*) AS n FROM t", epsilon=1)
+    assert str(broken.value) == CONSTANT
+    assert str(tmp_path) not in str(gone.value)
+    assert len(asked.ledger.entries) == 1
+
+
+def test_what_exceeds_the_allowance_is_refused_with_numbers() -> None:
+    """Requested and remaining are named, and nothing more is written or read."""
+    asked = curator(1.5)
+    asked.ask(QUESTION, epsilon=1)
+    with pytest.raises(BudgetExhausted) as refusal:
+        asked.ask(QUESTION, epsilon=0.75)
+    assert "0.75" in str(refusal.value) and "0.5" in str(refusal.value)
+    assert isinstance(refusal.value, Refused) and len(asked.ledger.entries) == 1
+    asked.ask(QUESTION, epsilon=0.5)
+    assert asked.ledger.state.remaining.epsilon == 0
+
+
+def test_what_is_typed_is_what_is_charged() -> None:
+    """Whatever the number of columns, groups and aggregates."""
+    asked = curator()
+    questions = (QUESTION, "SELECT COUNT(*) AS n FROM t", "SELECT r, COUNT(*) AS n FROM t GROUP BY r ORDER BY SUM(x)")
+    for question in questions:
+        assert asked.ask(question, epsilon=0.5).guarantee.epsilon == 0.5
+    assert sum(entry.loss.epsilon or 0 for entry in asked.ledger.entries) == 1.5
+
+
+def test_an_answer_has_rows_intervals_and_frames(tmp_path: Path) -> None:
+    """The same values in every form, estimates with their intervals beside them."""
+    answer = curator().ask(QUESTION, epsilon=2)
+    assert [row["r"] for row in answer.rows] == ["a", "b", "none"]
+    assert answer.columns == ("r", "n", "a") and answer.intervals["r"] == [None] * 3
+    for name in ("n", "a"):
+        assert all(
+            low <= row[name] <= high for row, (low, high) in zip(answer.rows, answer.intervals[name], strict=True)
+        )
+    names = ["r", "n", "n_low", "n_high", "a", "a_low", "a_high"]
+    frames = [
+        answer.to_pandas().to_dict("list"),
+        answer.to_polars().to_dict(as_series=False),
+        answer.to_arrow().to_pydict(),
+    ]
+    assert all(frame == answer.to_dict() and list(frame) == names for frame in frames)
+    answer.to_csv(tmp_path / "answer.csv")
+    with open(tmp_path / "answer.csv", encoding="utf-8", newline="") as file:
+        written = list(csv.DictReader(file))
+    assert [float(row["n"]) for row in written] == [row["n"] for row in answer.rows]
+    assert "inf" in str(answer) and "none" in str(answer)  # fifty people are too few for an upper end
+    assert "±" in str(curator().ask("SELECT COUNT(*) AS n FROM t", epsilon=2, bound=4))
+    assert answer.receipt.id == "1" and "8" in answer.receipt.remaining
+    assert "epsilon" in answer.explain() and "pid" in answer.explain()
+
+
+def test_the_answer_shows_no_digits_of_noise() -> None:
+    """A count of ± 5 has no ninth decimal, so that an answer is easy to read and says no more than it knows."""
+    answer = curator().ask("SELECT COUNT(*) AS n FROM t", epsilon=1, bound=4)
+    assert round(answer.rows[0]["n"], 3) == answer.rows[0]["n"]
+
+
+def test_tidy_counts_are_whole_and_not_negative() -> None:
+    """Post-processing, so it costs nothing."""
+    answer = curator().ask("SELECT r, COUNT(*) AS n FROM t WHERE x < 0 GROUP BY r", epsilon=0.1, tidy=True)
+    assert all(isinstance(row["n"], int) and row["n"] >= 0 for row in answer.rows)
+
+
+def test_tables_are_checked_at_the_door() -> None:
+    """Names that differ in case only could not be told apart in a question."""
+    for tables in ({}, {"t": declared(), "T": declared()}, {"t": pd.DataFrame()}):
+        with pytest.raises(InvalidArgument):
+            Curator(tables, allowance=Guarantee(1))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("neighbours", ("add-remove", "replace"))
+def test_the_promise_names_unit_and_neighbours(neighbours: str) -> None:
+    """Replace costs twice the noise on groups, and is said."""
+    asked = Curator({"t": declared(neighbours=neighbours)}, allowance=Guarantee(9), engine=DuckdbEngine())
+    answer = asked.ask(QUESTION, epsilon=1, bound=4)
+    assert answer.guarantee.neighbours.value == neighbours and answer.guarantee.unit.columns == ("pid",)

@@ -1,0 +1,308 @@
+"""What a question releases from neighbouring tables: never further apart than it claims, and nothing else differs.
+
+A recorder stands in the place of the noise. It returns the same outputs on both sides, whatever the data, so that all
+that the curator decides from outputs is decided alike; what it recorded is then compared. One violation is a bug in the
+privacy of the product, so the tables are as nasty as the declarations allow.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import duckdb
+import pytest
+
+from curator.questions import UNITS, Case, random_case, random_plan
+from sfumato.curator import measure
+from sfumato.curator.curator import Curator, Options
+from sfumato.curator.measure import measure_all
+from sfumato.dataset.frame import Frame
+from sfumato.engines import duckdb as engine
+from sfumato.plan.price import PricedPlan
+from sfumato.privacy.guarantee import Guarantee
+
+Record = list[tuple[str, list[int], int, Fraction]]
+Script = Callable[[str, Sequence[int]], list[int]]
+
+
+class Recorder:
+    """Keeps what arrives, and returns what a script says, which sees labels and lengths only."""
+
+    def __init__(self, script: Script) -> None:
+        self.record: Record = []
+        self._script = script
+
+    def release(self, label: str, exact: Sequence[int], moves: int, epsilon: Fraction) -> list[int]:
+        self.record.append((label, list(exact), moves, epsilon))
+        return self._script(label, exact)
+
+
+def zeros(label: str, exact: Sequence[int]) -> list[int]:
+    return [0] * len(exact)
+
+
+def large(label: str, exact: Sequence[int]) -> list[int]:
+    return [10**9] * len(exact)
+
+
+def seeded(seed: int) -> Script:
+    def script(label: str, exact: Sequence[int]) -> list[int]:
+        random = Random(f"{seed} {label} {len(exact)}")
+        size = random.choice((10, 10**4, 10**12))
+        return [random.choice((0, 0, random.randint(-size, size))) for _ in exact]
+
+    return script
+
+
+def realistic(seed: int) -> Script:
+    """The first table's exact values with heavy noise; on all tables after it the same outputs again."""
+    first: dict[str, list[int]] = {}
+
+    def script(label: str, exact: Sequence[int]) -> list[int]:
+        random = Random(f"{seed} {label}")
+        if label not in first:
+            boost = 1 if label.startswith("cells") else random.choice((1, 10**4))
+            first[label] = [value * boost + random.randint(-3, 3) for value in exact]
+        return first[label]
+
+    return script
+
+
+class Fetched:
+    """Rows that are already here."""
+
+    def __init__(self, rows: list[Any]) -> None:
+        self._rows = rows
+
+    def fetchall(self) -> list[Any]:
+        return self._rows
+
+
+class Shared:
+    """One connection for all runs: the engine's own SQL, on filters of one table instead of a new database each time.
+
+    What is public, and the rows that count (`kept`, which the engine computes row by row), is computed once per plan
+    and then only filtered; `test_a_whole_run_agrees` compares with whole runs. `mutate` breaks the SQL on purpose.
+    """
+
+    def __init__(self, mutate: Callable[[str], str] = str) -> None:
+        self._connection = duckdb.connect(config={"threads": 1})
+        self._connection.execute("SET TimeZone = 'UTC'; SET pandas_analyze_sample = 0; PRAGMA disable_optimizer")
+        self._mutate = mutate
+        self._done: dict[str, Fetched] = {}
+
+    def load(self, case: Case) -> None:
+        self._connection.register("rows", case.rows)
+        self._connection.execute("CREATE OR REPLACE TEMP TABLE source AS SELECT * FROM rows")
+        self._connection.unregister("rows")
+
+    def start(self) -> None:
+        """A new plan: nothing is known of it."""
+        self._done = {}
+
+    def concerned(self) -> set[int]:
+        """The owners of rows that count; without the others the rows that count are the same, and so is the run."""
+        return {owner for (owner,) in self._connection.execute("SELECT DISTINCT owner FROM kept_by_all").fetchall()}
+
+    def show(self, case: Case, owner: int | None) -> None:
+        """All rows, or those of a neighbour without the owner or with the owner's other rows."""
+        self._owner, self._replaces = owner, case.declared.neighbours.value == "replace"
+
+    def register(self, name: str, frame: object) -> None:
+        assert name == "source"
+
+    def execute(self, sql: str, values: object = None) -> Any:
+        if sql.startswith("SET ") or sql in self._done:
+            return self._done.get(sql)
+        if sql.startswith("CREATE TEMP VIEW kept AS "):
+            return self._keep(sql)
+        public = re.match(r'CREATE TEMP TABLE (atom|keys)|SELECT "k0".* FROM keys ORDER BY place$', sql)
+        made = self._mutate(re.sub(r"^CREATE TEMP ", "CREATE OR REPLACE TEMP ", sql))
+        result = self._connection.execute(made, values) if values is not None else self._connection.execute(made)
+        if public:
+            self._done[sql] = Fetched(result.fetchall())
+            return self._done[sql]
+        return result
+
+    def _keep(self, sql: str) -> None:
+        """The rows that count: computed for all at once with their owners, then filtered."""
+        if "kept" not in self._done:
+            outer, _, inner = sql.replace(
+                "CREATE TEMP VIEW kept ", "CREATE OR REPLACE TEMP TABLE kept_by_all "
+            ).rpartition(" FROM (SELECT ")
+            inner = inner.replace(" FROM source)", ", owner, side FROM source)", 1)
+            self._connection.execute(f"{outer}, owner, side FROM (SELECT {inner}")
+            self._done["kept"] = Fetched([])
+        other = f" OR (side = 1 AND owner = {self._owner})" if self._replaces else ""
+        rows = "side = 0" if self._owner is None else f"(side = 0 AND owner <> {self._owner}){other}"
+        self._connection.execute(f"CREATE OR REPLACE TEMP VIEW kept AS SELECT * FROM kept_by_all WHERE {rows}")
+
+
+def recorded(shared: Shared, case: Case, plan: PricedPlan, owner: int | None, script: Script) -> Record:
+    shared.show(case, owner)
+    recorder = Recorder(script)
+    measure_all(plan, engine.DuckdbRun(shared, plan), recorder)
+    return recorder.record
+
+
+def violations(shared: Shared, case: Case, plan: PricedPlan, script: Script) -> tuple[int, list[str]]:
+    """The number of neighbours tried, and what differs more than it may."""
+    shared.start()
+    base = recorded(shared, case, plan, None, script)
+    found = []
+    if sum(epsilon for *_, epsilon in base) != plan.epsilon:
+        found.append("the shares do not add up")
+    for owner in shared.concerned() & set(case.owners):
+        near = recorded(shared, case, plan, owner, script)
+        found += [f"owner {owner}: {each}" for each in differences(base, near)]
+    return len(case.owners), found
+
+
+def differences(base: Record, near: Record) -> list[str]:
+    """What two neighbours release differently, beyond what is claimed."""
+    if [(a, len(b), c, d) for a, b, c, d in near] != [(a, len(b), c, d) for a, b, c, d in base]:
+        return ["labels, lengths, moves or shares depend on data"]
+    found = []
+    for (label, here, moves, _), (_, there, _, _) in zip(base, near, strict=True):
+        distance = sum(abs(a - b) for a, b in zip(here, there, strict=True))
+        if distance > moves:
+            found.append(f"{label} moved by {distance}, claimed {moves}")
+    return found
+
+
+PAIRS = 1_680  # of a plan and a unit; six runs make more than 10,000
+SCRIPTS: tuple[Callable[[int], Script], ...] = (lambda _: zeros, lambda _: large, seeded, realistic, realistic)
+
+
+def search(shared: Shared, seed: int, wanted: int, neighbours: str, unit: object) -> tuple[int, list[str]]:
+    """Violations among at least so many pairs of a plan and a unit, with words to find them again."""
+    pairs, number, found = 0, 0, []
+    while pairs < wanted:
+        random = Random(f"{seed} {number} {neighbours} {unit}")
+        case = random_case(random, neighbours=neighbours, unit=unit)
+        shared.load(case)
+        for place in range(6):
+            plan = random_plan(random, case.declared)
+            tried, wrong = violations(shared, case, plan, random.choice(SCRIPTS)(seed + place))
+            pairs += tried
+            found += [f"table {number}: {plan.bound.canonical}: {each}" for each in wrong]
+        number += 1
+    return pairs, found
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+@pytest.mark.parametrize("neighbours", ("add-remove", "replace"))
+def test_one_unit_moves_no_release_further_than_claimed(
+    neighbours: str, unit: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every vector of every random question, for every unit of every random table: the L1 distance is at most moves."""
+    monkeypatch.setattr(measure, "choose", functools.cache(measure.choose))  # sees released numbers only
+    pairs, found = search(Shared(), seed=2026, wanted=PAIRS, neighbours=neighbours, unit=unit)
+    assert found[:5] == []
+    assert pairs >= PAIRS
+
+
+def heavier(influence: str, limit: int) -> str:
+    """A weight rounded up."""
+    scaled = f"(CAST({limit * engine.WEIGHT - 1} AS HUGEINT) // CAST({influence} AS HUGEINT) + 1)"
+    weight = f"CASE WHEN {influence} <= CAST({limit} AS HUGEINT) THEN {engine.WEIGHT} ELSE {scaled} END"
+    return f"CAST({weight} AS BIGINT)"
+
+
+def forgetful(sql: str) -> str:
+    """The norm of a unit without its rows of the first group."""
+    return sql.replace(" FROM kept GROUP BY ", " FROM kept WHERE g <> 1 GROUP BY ") if "TABLE units" in sql else sql
+
+
+def several(sql: str) -> str:
+    """A histogram of rows where it should be one of units."""
+    return sql.replace("max(abs(x", "(abs(x").replace(' GROUP BY "u0") GROUP BY j', ") GROUP BY j")
+
+
+MUTATIONS: dict[str, Callable[[str], str]] = {
+    "floor instead of truncation": lambda sql: re.sub(r" \* f(\d+) // 1073741824\)", r" * f\1 >> 30)", sql),
+    "a norm that forgets a group": forgetful,
+    "a norm that takes the largest row": lambda sql: sql.replace("CAST(sum(abs(", "CAST(max(abs("),
+    "a norm without absolute values": lambda sql: sql.replace("CAST(sum(abs(", "CAST(sum((", 1),
+    "a sum that is not weighed": lambda sql: re.sub(r" \* f\d+ // 1073741824\)", ")", sql),
+    "a unit in several bins": several,
+}
+
+
+def power(shared: Shared, tables: int, neighbours: str = "add-remove") -> Iterator[str]:
+    """What is found of a broken engine by a few questions on a few tables."""
+    for number in range(tables):
+        case = random_case(Random(number), neighbours=neighbours, unit="pid")
+        shared.load(case)
+        curator = Curator({"t": case.declared}, allowance=Guarantee(1))
+        for bound, question in itertools.product((1, 3, None), POWER):
+            plan = curator.plan(question, 1, Options(bound=bound, bounds="auto"))
+            yield from violations(shared, case, plan, large)[1]
+
+
+POWER = (
+    "SELECT k, SUM(x) AS s FROM t GROUP BY k",
+    "SELECT k > 1 AS g, COUNT(*) AS n, SUM(y) AS s FROM t GROUP BY 1",
+    "SELECT SUM(x / 3) AS s FROM t",
+)
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_a_broken_engine_is_caught(name: str) -> None:
+    """Each way of being subtly wrong makes some release move further than claimed."""
+    assert next(power(Shared(MUTATIONS[name]), 9), None) is not None
+
+
+def test_a_weight_that_is_rounded_up_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One step of 2**-30 too much is seen, since a unit's rows then add up to more than the limit."""
+    monkeypatch.setattr(engine, "_weight", heavier)
+    assert next(power(Shared(), 9), None) is not None
+
+
+def test_a_sound_engine_is_not_accused() -> None:
+    """The questions that catch broken engines find nothing in this one."""
+    assert list(power(Shared(), 2)) == []
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=str)
+def test_a_whole_run_agrees(unit: object) -> None:
+    """The engine as it is, on whole tables in databases of their own, records what the shared connection records."""
+    for number in range(4):
+        random = Random(number)
+        case = random_case(random, neighbours="replace", unit=unit)
+        shared = Shared()
+        shared.load(case)
+        plan = random_plan(random, case.declared)
+        for owner in [None, *case.owners[:2]]:
+            shared.start()
+            mine = (case.rows["side"] == 0) & (case.rows["owner"] != owner)
+            if owner is not None:
+                mine |= (case.rows["side"] == 1) & (case.rows["owner"] == owner)
+            frame = case.rows[mine].drop(columns=["owner", "side"])
+            whole = replace(plan, bound=replace(plan.bound, table=replace(case.declared, source=Frame(frame))))
+            recorder = Recorder(large)
+            with engine.DuckdbEngine().run(whole) as run:
+                measure_all(whole, run, recorder)
+            assert recorder.record == recorded(shared, case, plan, owner, large)
+
+
+def test_a_weight_brings_every_influence_down_to_the_limit() -> None:
+    """For influences up to 2**62 and any limit: rows of steps up to 2**31 add up to at most the limit, exactly."""
+    random = Random(7)
+    connection = duckdb.connect()
+    for _ in range(300):
+        limit = random.choice((1, 2, 3, 2**30, 2**60, 2**62, random.randint(1, 2**62)))
+        influence = random.choice((limit, limit + 1, limit - 1, 2 * limit, random.randint(1, 2**63), 2**62 - 1))
+        row = random.randint(-(2**31), 2**31)
+        weight = engine._weight(f"CAST({influence} AS HUGEINT)", limit)
+        sql = f"SELECT f, CAST({row} AS BIGINT) * f // {engine.WEIGHT} FROM (SELECT {weight} AS f)"
+        ((f, cell),) = connection.execute(sql).fetchall()
+        assert influence * f <= limit * engine.WEIGHT or influence <= limit
+        assert abs(cell) * engine.WEIGHT <= abs(row) * f
