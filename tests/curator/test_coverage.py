@@ -24,7 +24,7 @@ from sfumato.plan.price import PricedMeasure, PricedPlan
 from sfumato.privacy.guarantee import Guarantee
 from sources import Seeded
 
-DRAWS = 100
+DRAWS = 70
 AT_LEAST = 0.93  # of 95 %
 
 

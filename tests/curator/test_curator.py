@@ -127,7 +127,7 @@ def test_an_engine_that_fails_is_charged_and_says_nothing(monkeypatch: pytest.Mo
 
 
 def test_a_file_that_broke_is_charged_and_one_that_vanished_is_refused(tmp_path: Path) -> None:
-    """Broken: charged, one constant message. Gone: refused before anything is charged, without the owner's path."""
+    """Broken: charged, one constant message. Gone: refused before any charge, without the owner's path."""
     path = tmp_path / "t.parquet"
     pd.DataFrame({"pid": [1], "x": [1.0]}).to_parquet(path)
     people = table(str(path), unit="pid")

@@ -229,7 +229,7 @@ WITH = st.builds(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(WITH)
 def test_any_plan_prints_to_sql_that_parses_to_the_same_plan(plan: Query) -> None:
     """Names with quotes, texts with anything, every function, every clause."""

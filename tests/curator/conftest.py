@@ -1,0 +1,18 @@
+"""For all tests of the curator: what depends on public numbers only is computed once."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from sfumato.mechanisms.noise import LaplaceNoise
+
+
+@pytest.fixture(autouse=True, scope="session")
+def remembered_reaches() -> None:
+    """The reach of a sum of noises is a pure function of scale, number and confidence, and slow."""
+    patch = pytest.MonkeyPatch()
+    for name in ("sum_reach", "reach", "deviation"):
+        if hasattr(LaplaceNoise, name):
+            patch.setattr(LaplaceNoise, name, functools.cache(getattr(LaplaceNoise, name)))
