@@ -9,6 +9,7 @@ at most n * f / 2**30 <= C in absolute value, exactly.
 from __future__ import annotations
 
 import glob
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -26,6 +27,7 @@ from sfumato.plan.influence import BELOW, BINS, FINE, HALVES, MAGNITUDES, SIGNED
 from sfumato.plan.node import children, quoted, text_literal
 from sfumato.plan.price import ROW, PricedMeasure, PricedPlan, sum_step
 
+FAILED = "the engine failed on this question; it is charged; ask the owner to look"
 WEIGHT = 1 << 30
 PART = 4  # one unit in so many tells where the values of a mean lie
 MASK = 60  # groups that fit into the bits of one integer
@@ -50,7 +52,7 @@ class DuckdbEngine:
             yield DuckdbRun(connection, plan)
         except Exception:
             # Whatever failed, its own message may hold values or paths; one constant message tells nothing.
-            raise EngineFailed("the engine failed on this question; it is charged; ask the owner to look") from None
+            raise EngineFailed(FAILED) from None
         finally:
             connection.close()
 
@@ -60,6 +62,7 @@ class DuckdbRun:
 
     def __init__(self, connection: Any, plan: PricedPlan) -> None:
         self.connection, self.plan, self.bound = connection, plan, plan.bound
+        self.opened = _signature(plan.bound.table)
         self.statements: list[str] = []
         self.table = plan.bound.table
         self.lower = Lower(self.table.columns)
@@ -247,6 +250,9 @@ class DuckdbRun:
             self._collect(found, places, by_rows, self._fetch(self._row_cells(by_rows, limits)))
         for i in set(range(len(self.measures))) - set(by_rows):
             self._collect(found, places, [i], self._unit_cells(i, limits[i]))
+        # Weights come from one pass and rows from another: had the files changed between them, no limit would hold.
+        if _signature(self.table) != self.opened:
+            raise EngineFailed(FAILED)
         return found
 
     def _collect(self, found: dict[tuple[Key, ...], list[int]], places: list[int], which: list[int], rows: Any) -> None:
@@ -284,6 +290,14 @@ class DuckdbRun:
         inner = f"SELECT mask, {each} AS c FROM (SELECT mask, {_weight(f'n{measure}', limit)} AS f FROM units)"
         (totals,) = self._fetch(f"SELECT {sums} FROM ({inner})")
         return [(*key, total) for key, total in zip(listed, totals, strict=True)]
+
+
+def _signature(table: Table) -> list[tuple[int, ...]]:
+    """What changes when the files of a table are written; nothing for frames and attached databases."""
+    if not isinstance(table.source, (ParquetFiles, CsvFiles)):
+        return []
+    stats = [os.stat(path) for path in table.source.paths()]
+    return [(stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]
 
 
 def _or_zero(value: str, steps: str) -> str:

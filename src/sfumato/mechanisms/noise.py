@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 
 from sfumato.errors import InvalidArgument, ScaleTooLarge
@@ -46,6 +46,7 @@ class LaplaceNoise:
         miss = 1 - confidence
         return max(0, math.ceil(self.scale * log_up(2 / (miss * (1 + self.least_ratio)))) - 1)
 
+    @lru_cache(maxsize=4096)  # noqa: B019 - the noise is a small frozen value
     def sum_reach(self, count: int, confidence: Fraction) -> int:
         """A k that the sum of `count` independent draws exceeds with probability at most 1 - confidence (Chernoff)."""
         rate, demand = up(1 / self.scale), -math.log(down(1 - confidence))
