@@ -12,6 +12,7 @@ differs from the argument by a few units in the last place, which whoever compos
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -134,7 +135,7 @@ class Normal(NamedTuple):
     excess: Fraction = Fraction(0)
 
 
-class _NormalPair:
+class _NormalPair(ABC):
     """A pair whose loss is normal.
 
     With moved = excess = 0 it is the loss of continuous Gaussian noise. Otherwise (P, Q) is an envelope: a pair of
@@ -144,9 +145,9 @@ class _NormalPair:
     __slots__ = ()
 
     @property
+    @abstractmethod
     def normal(self) -> Normal:
         """The parameters of the loss."""
-        raise NotImplementedError
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
