@@ -6,7 +6,7 @@ import functools
 
 import pytest
 
-from sfumato.mechanisms.noise import LaplaceNoise
+from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -14,5 +14,5 @@ def remembered_reaches() -> None:
     """The reach of a sum of noises is a pure function of scale, number and confidence, and slow."""
     patch = pytest.MonkeyPatch()
     for name in ("sum_reach", "reach", "deviation"):
-        if hasattr(LaplaceNoise, name):
-            patch.setattr(LaplaceNoise, name, functools.cache(getattr(LaplaceNoise, name)))
+        for noise in (LaplaceNoise, GaussianNoise):
+            patch.setattr(noise, name, functools.cache(getattr(noise, name)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import math
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import pyarrow as pa
 from sfumato.curator.curator import Curator, Options
 from sfumato.dataset.column import column
 from sfumato.dataset.table import Table, table
+from sfumato.errors import UnboundedColumn
 from sfumato.plan.price import PricedPlan
 from sfumato.privacy.guarantee import Guarantee
 
@@ -150,11 +152,15 @@ def truth(random: Random, depth: int) -> str:
 
 
 def random_plan(random: Random, declared: Table) -> PricedPlan:
-    """A priced plan for a random question; bounds are bought where none are declared."""
+    """A priced plan for a random question that is not refused; bounds are bought where none are declared."""
     units = ", ".join(declared.unit.columns)
-    question = random_question(random).replace(
-        "COUNT(DISTINCT UNIT)", f"COUNT(DISTINCT {units})" if units else "COUNT(*)"
-    )
     curator = Curator({"t": declared}, allowance=Guarantee(1))
-    options = Options(bound=random.choice((None, None, None, 1, 2, 3, 1000, 2**33)), bounds="auto")
-    return curator.plan(question, random.choice((0.1, 1, 3, 1e-4, 20)), options)
+    while True:
+        question = random_question(random).replace(
+            "COUNT(DISTINCT UNIT)", f"COUNT(DISTINCT {units})" if units else "COUNT(*)"
+        )
+        bound = random.choice((None, None, None, 1, 2, 3, 1000, 2**33))
+        noise = random.choice(("laplace", "laplace", "gaussian"))
+        options = Options(bound=bound, bounds="auto", delta=1e-6, noise=noise)
+        with contextlib.suppress(UnboundedColumn):  # products of products of enormous bounds
+            return curator.plan(question, random.choice((0.1, 1, 3, 1e-4, 20)), options)

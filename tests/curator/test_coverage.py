@@ -120,10 +120,12 @@ def people(sizes: str, enormous: int = 0, neighbours: str = "add-remove") -> tup
     return frame, table(frame, unit="pid", columns=columns, neighbours=neighbours)  # type: ignore[arg-type]
 
 
-def coverage(sizes: str, question: str, bound: int | None) -> float:
+def coverage(sizes: str, question: str, bound: int | None, noise: str = "laplace") -> float:
     """The share of intervals that contain the truth; each also contains its own value."""
     frame, declared = people(sizes)
-    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan(question, 1, Options(bound=bound))
+    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan(
+        question, 1, Options(bound=bound, delta=1e-6, noise=noise)
+    )
     with duckdb.connect() as connection:
         connection.register("t", frame)
         order = " ORDER BY r" if " GROUP BY " in question else ""
@@ -150,6 +152,13 @@ def test_with_a_declared_limit_intervals_hold_as_often_as_they_say(what: str) ->
 def test_with_a_bought_limit_intervals_hold_as_often_as_they_say(what: str, sizes: str) -> None:
     """At least 93 % of the 95 % intervals contain the truth, also what the limit took away."""
     assert coverage(sizes, {**BY_GROUP, **OVERALL}[what], None) >= AT_LEAST
+
+
+@pytest.mark.parametrize("sizes", (SMALL, BIG))
+@pytest.mark.parametrize("what", BY_GROUP)
+def test_with_gaussian_noise_intervals_hold_as_often_as_they_say(what: str, sizes: str) -> None:
+    """At least 93 % of the 95 % intervals contain the truth, with L2 norms and a bought limit."""
+    assert coverage(sizes, BY_GROUP[what], None, "gaussian") >= AT_LEAST
 
 
 def test_a_bought_limit_says_something_about_thousands_of_people() -> None:

@@ -6,12 +6,16 @@ import csv
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pandas as pd
 import pytest
 
-from sfumato.curator.curator import Curator
+from sfumato import accounting
+from sfumato.curator.curator import Curator, Options
 from sfumato.curator.release import NoisyReleaser
 from sfumato.dataset.column import column
 from sfumato.dataset.table import Table, table
@@ -215,3 +219,53 @@ def test_the_promise_names_unit_and_neighbours(neighbours: str) -> None:
     asked = Curator({"t": declared(neighbours=neighbours)}, allowance=Guarantee(9), engine=DuckdbEngine())
     answer = asked.ask(QUESTION, epsilon=1, bound=4)
     assert answer.guarantee.neighbours.value == neighbours and answer.guarantee.unit.columns == ("pid",)
+
+
+def days() -> Table:
+    """3,000 people, each on forty of sixty days."""
+    random = Random(2)
+    rows = [(person, day) for person in range(3_000) for day in random.sample(range(60), 40)]
+    frame = pd.DataFrame(rows, columns=["pid", "day"])
+    return table(frame, unit="pid", columns={"day": column(keys=range(60))})
+
+
+BY_DAY = "SELECT day, COUNT(*) AS n FROM t GROUP BY day"
+
+
+def test_gaussian_noise_is_smaller_for_people_in_many_groups() -> None:
+    """Forty days a person: the L2 norm is at most 7 and not 40, and the intervals little more than half as wide."""
+    curator = Curator({"t": days()}, allowance=Guarantee(9, 1e-5), releaser=NoisyReleaser(Seeded(3)))
+    laplace = curator.ask(BY_DAY, epsilon=1, bound=40)
+    gaussian = curator.ask(BY_DAY, epsilon=1, delta=1e-6, noise="gaussian", bound=7)
+    widths = [(high - low) for answer in (laplace, gaussian) for low, high in [answer.intervals["n"][0] or (0, 0)]]
+    assert widths[1] < widths[0] / 1.8
+    assert gaussian.guarantee == Guarantee(1, 1e-6, unit="pid") and laplace.guarantee == Guarantee(1, unit="pid")
+    assert "discrete Gaussian" in gaussian.explain() and "delta = 1e-06" in gaussian.explain()
+    assert curator.ledger.entries[1].loss.delta == Fraction(1, 10**6)
+
+
+def test_with_delta_the_smaller_noise_is_chosen_from_the_text() -> None:
+    """One aggregate: Laplace, and no delta is charged; twenty: Gaussian."""
+    curator = Curator({"t": days()}, allowance=Guarantee(9, 1e-5))
+    one = curator.plan(BY_DAY, 1, Options(delta=1e-6))
+    many = ", ".join(f"SUM(CASE WHEN day = {day} THEN 1 ELSE 0 END) AS d{day}" for day in range(20))
+    twenty = curator.plan(f"SELECT {many} FROM t", 1, Options(delta=1e-6))
+    assert one.promise.delta == 0 and twenty.promise.delta == Fraction(1, 10**6)
+    assert twenty.loss.rho is not None and accounting.zcdp_epsilon(twenty.loss.rho, Fraction(1, 10**6)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    (
+        ({"noise": "gaussian"}, "needs a delta"),
+        ({"noise": "normal", "delta": 1e-6}, "'laplace' or 'gaussian'"),
+        ({"delta": 1}, "delta"),
+        ({"epsilon": 1e-30}, "can be drawn"),
+    ),
+)
+def test_noise_that_cannot_be_had_is_refused_before_the_charge(options: dict[str, Any], said: str) -> None:
+    """The message says which option, and nothing is spent."""
+    curator = Curator({"t": days()}, allowance=Guarantee(9, 1e-5))
+    with pytest.raises(InvalidArgument, match=said):
+        curator.ask(BY_DAY, **{"epsilon": 1, **options})
+    assert curator.ledger.entries == []

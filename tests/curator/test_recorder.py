@@ -12,7 +12,6 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -26,9 +25,11 @@ from sfumato.curator.measure import measure_all
 from sfumato.dataset.frame import Frame
 from sfumato.engines import duckdb as engine
 from sfumato.plan.price import PricedPlan
+from sfumato.plan.share import Share
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.sensitivity import Norm
 
-Record = list[tuple[str, list[int], int, Fraction]]
+Record = list[tuple[str, list[int], int, Share]]
 Script = Callable[[str, Sequence[int]], list[int]]
 
 
@@ -39,8 +40,8 @@ class Recorder:
         self.record: Record = []
         self._script = script
 
-    def release(self, label: str, exact: Sequence[int], moves: int, epsilon: Fraction) -> list[int]:
-        self.record.append((label, list(exact), moves, epsilon))
+    def release(self, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
+        self.record.append((label, list(exact), moves, share))
         return self._script(label, exact)
 
 
@@ -157,7 +158,7 @@ def violations(shared: Shared, case: Case, plan: PricedPlan, script: Script) -> 
     shared.start()
     base = recorded(shared, case, plan, None, script)
     found = []
-    if sum(epsilon for *_, epsilon in base) != plan.epsilon:
+    if sum(share.amount for *_, share in base) != plan.whole.amount:
         found.append("the shares do not add up")
     for owner in shared.concerned() & set(case.owners):
         near = recorded(shared, case, plan, owner, script)
@@ -170,8 +171,9 @@ def differences(base: Record, near: Record) -> list[str]:
     if [(a, len(b), c, d) for a, b, c, d in near] != [(a, len(b), c, d) for a, b, c, d in base]:
         return ["labels, lengths, moves or shares depend on data"]
     found = []
-    for (label, here, moves, _), (_, there, _, _) in zip(base, near, strict=True):
-        distance = sum(abs(a - b) for a, b in zip(here, there, strict=True))
+    for (label, here, moves, share), (_, there, _, _) in zip(base, near, strict=True):
+        power = 1 if share.norm is Norm.L1 else 2  # in L2 the squares are compared
+        distance = sum(abs(a - b) ** power for a, b in zip(here, there, strict=True))
         if distance > moves:
             found.append(f"{label} moved by {distance}, claimed {moves}")
     return found
@@ -202,7 +204,7 @@ def search(shared: Shared, seed: int, wanted: int, neighbours: str, unit: object
 def test_one_unit_moves_no_release_further_than_claimed(
     neighbours: str, unit: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every vector of every random question, for every unit of every random table: the L1 distance is at most moves."""
+    """Every vector of every random question, for every unit of every random table: the distance is at most moves."""
     for released_only in ("choose", "_tails"):  # they see released numbers, the same for all neighbours
         monkeypatch.setattr(measure, released_only, functools.cache(getattr(measure, released_only)))
     pairs, found = search(Shared(), seed=2026, wanted=PAIRS, neighbours=neighbours, unit=unit)
@@ -237,14 +239,22 @@ MUTATIONS: dict[str, Callable[[str], str]] = {
 }
 
 
-def power(shared: Shared, tables: int, neighbours: str = "add-remove") -> Iterator[str]:
+GAUSSIAN_MUTATIONS: dict[str, Callable[[str], str]] = {
+    "floor instead of truncation": lambda sql: re.sub(r" \* f(\d+) // 1073741824\)", r" * f\1 >> 30)", sql),
+    "a norm that takes the largest group": lambda sql: re.sub(r"sum\((s\d+_0 \* )", r"max(\1", sql),
+    "a root that is rounded down": lambda sql: sql.replace("ceil(sqrt", "floor(sqrt").replace(">= q", ">= 0 * q"),
+    "a sum that is not weighed": lambda sql: re.sub(r" \* f\d+ // 1073741824\)", ")", sql),
+}
+
+
+def power(shared: Shared, tables: int, neighbours: str = "add-remove", noise: str | None = None) -> Iterator[str]:
     """What is found of a broken engine by a few questions on a few tables."""
     for number in range(tables):
         case = random_case(Random(number), neighbours=neighbours, unit="pid")
         shared.load(case)
         curator = Curator({"t": case.declared}, allowance=Guarantee(1))
         for bound, question in itertools.product((1, 3, None), POWER):
-            plan = curator.plan(question, 1, Options(bound=bound, bounds="auto"))
+            plan = curator.plan(question, 1, Options(bound=bound, bounds="auto", delta=1e-6, noise=noise))
             yield from violations(shared, case, plan, large)[1]
 
 
@@ -261,6 +271,12 @@ def test_a_broken_engine_is_caught(name: str) -> None:
     assert next(power(Shared(MUTATIONS[name]), 9), None) is not None
 
 
+@pytest.mark.parametrize("name", GAUSSIAN_MUTATIONS)
+def test_a_broken_engine_is_caught_with_gaussian_noise(name: str) -> None:
+    """Each way of being subtly wrong about L2 norms makes some release move further than claimed."""
+    assert next(power(Shared(GAUSSIAN_MUTATIONS[name]), 30, noise="gaussian"), None) is not None
+
+
 def test_a_weight_that_is_rounded_up_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """One step of 2**-30 too much is seen, since a unit's rows then add up to more than the limit."""
     monkeypatch.setattr(engine, "_weight", heavier)
@@ -270,6 +286,7 @@ def test_a_weight_that_is_rounded_up_is_caught(monkeypatch: pytest.MonkeyPatch) 
 def test_a_sound_engine_is_not_accused() -> None:
     """The questions that catch broken engines find nothing in this one."""
     assert list(power(Shared(), 2)) == []
+    assert list(power(Shared(), 2, noise="gaussian")) == []
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,6 +26,7 @@ from sfumato.curator.result import rows_of
 from sfumato.dataset.column import column
 from sfumato.dataset.table import Table, table
 from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.plan.share import Share
 from sfumato.privacy.guarantee import Guarantee
 
 NEVER_BINDS = 10**6
@@ -43,7 +43,7 @@ COLUMNS = {
 class Silent:
     """Adds no noise; a mean, which buys its limit always, is told of influences so large that it binds nobody."""
 
-    def release(self, label: str, exact: Sequence[int], moves: int, epsilon: Fraction) -> list[int]:
+    def release(self, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
         return [10**15] * len(exact) if label.startswith("influences") else list(exact)
 
 
@@ -67,8 +67,15 @@ def frame(seed: int, size: int = 300, missing: bool = True) -> pd.DataFrame:
 
 
 def ours(declared: Table, question: str) -> list[dict[str, Any]]:
-    """The rows of the answer, without noise and without rounding."""
-    plan = Curator({"t": declared}, allowance=Guarantee(1)).plan(question, 1, Options(bound=NEVER_BINDS))
+    """The rows of the answer, without noise and without rounding; the same in both norms."""
+    laplace, gaussian = (_answered(declared, question, noise) for noise in ("laplace", "gaussian"))
+    assert agree(laplace, gaussian), question
+    return laplace
+
+
+def _answered(declared: Table, question: str, noise: str) -> list[dict[str, Any]]:
+    options = Options(bound=NEVER_BINDS, delta=1e-6, noise=noise)
+    plan = Curator({"t": declared}, allowance=Guarantee(1)).plan(question, 1, options)
     with DuckdbEngine().run(plan) as run:
         return [row.values for row in rows_of(plan, measure_all(plan, run, Silent()))]
 

@@ -34,6 +34,8 @@ from sfumato.privacy.guarantee import Guarantee
 class Options:
     """What an analyst may say beside the question."""
 
+    delta: checks.Number = 0
+    noise: str | None = None
     confidence: checks.Number = 0.95
     shares: Mapping[str, checks.Number] | None = None
     bound: int | None = None
@@ -72,6 +74,8 @@ class Curator:
         return price(
             bind(parse(question), self.tables),
             epsilon=epsilon,
+            delta=options.delta,
+            noise=options.noise,
             confidence=options.confidence,
             shares=options.shares,
             limit=options.bound,
@@ -103,7 +107,7 @@ class Curator:
         listed, intervals = answer_rows(rows, names)
         if chosen.tidy:
             _tidy(listed, intervals, plan)
-        promise = Guarantee(plan.epsilon, neighbours=plan.bound.table.neighbours, unit=plan.bound.table.unit)
+        promise = plan.promise
         receipt = Receipt(str(entry.number), promise, self.ledger.remaining(), notes(plan, found))
         return Answer(
             names, listed, intervals, promise, receipt, float(plan.confidence), explain(plan, found, statements)

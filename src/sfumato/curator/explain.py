@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
 from sfumato.curator.measure import Measured
 from sfumato.plan.bound import Statistic
 from sfumato.plan.price import PricedMeasure, PricedPlan
+from sfumato.privacy.sensitivity import Norm
+
+_KINDS = {Norm.L1: "discrete Laplace", Norm.L2: "discrete Gaussian"}
 
 
 def explain_plan(plan: PricedPlan) -> str:
@@ -42,8 +44,11 @@ def _opening(plan: PricedPlan) -> list[str]:
 
 
 def _closing(plan: PricedPlan) -> list[str]:
+    total = f"epsilon = {float(plan.epsilon):g}"
+    if plan.norm is Norm.L2:
+        total = f"{plan.whole}, which gives {total} with delta = {float(plan.delta):g}"
     return [
-        f"The shares add up to epsilon = {float(plan.epsilon):g}: each step is differentially private for its share, "
+        f"The shares add up to {total}: each step is differentially private for its share, "
         "whatever was released before, and HAVING, ORDER BY, LIMIT and arithmetic on results are post-processing.",
         f"Intervals hold with probability {float(plan.confidence):.0%} over the noise, "
         + ("for all cells at once, " if plan.simultaneous else "for each cell, ")
@@ -53,14 +58,14 @@ def _closing(plan: PricedPlan) -> list[str]:
 
 def _price_lines(priced: PricedMeasure) -> list[str]:
     argument = "" if priced.measure.argument is None else f" of {priced.measure.argument.expression.sql()}"
-    lines = [f"{priced.measure.statistic.value}{argument}: epsilon {float(priced.epsilon):g} for the values"]
+    lines = [f"{priced.measure.statistic.value}{argument}: {priced.share} for the values"]
     for share, what in (
-        (priced.bounds_epsilon, "bounds of the values"),
-        (priced.centre_epsilon, "where the values lie"),
-        (priced.limit_epsilon, "the limit C of one unit"),
+        (priced.bounds_share, "bounds of the values"),
+        (priced.centre_share, "where the values lie"),
+        (priced.limit_share, "the limit C of one unit"),
     ):
         if share:
-            lines.append(f"  epsilon {float(share):g} buys {what}")
+            lines.append(f"  {share} buys {what}")
     return lines
 
 
@@ -68,19 +73,17 @@ def _measure_lines(priced: PricedMeasure, measured: Measured) -> list[str]:
     step = priced.step
     lines = _price_lines(priced)[:1]
     if priced.interval is not None:
-        origin = f"bought for epsilon {float(priced.bounds_epsilon):g}" if priced.bounds_epsilon else "declared"
+        origin = f"bought for {priced.bounds_share}" if priced.bounds_share else "declared"
         lines.append(f"  values clipped to [{float(priced.interval.low):g}, {float(priced.interval.high):g}], {origin}")
     if priced.centre is not None:
         middle, spread = float(priced.centre.middle), float(priced.centre.spread)
-        lines.append(
-            f"  measured from {middle:g} in units of {spread:g}, bought for epsilon {float(priced.centre_epsilon):g}"
-        )
-    origin = f"bought for epsilon {float(priced.limit_epsilon):g}" if priced.limit_epsilon else "declared"
+        lines.append(f"  measured from {middle:g} in units of {spread:g}, bought for {priced.centre_share}")
+    origin = f"bought for {priced.limit_share}" if priced.limit_share else "declared"
     lines.append(
         f"  a unit counts up to C = {float(measured.limit * step):g}, {origin}; whoever has more is weighed down"
     )
-    scale = Fraction(measured.moves) / priced.epsilon * step
-    lines.append(f"  discrete Laplace noise of scale {float(scale):g} on every cell")
+    deviation, kind = measured.noise.deviation() * float(step), _KINDS[priced.share.norm]
+    lines.append(f"  {kind} noise of standard deviation {deviation:g} on every cell")
     return lines
 
 

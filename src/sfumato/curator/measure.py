@@ -14,7 +14,7 @@ from fractions import Fraction
 from sfumato.curator.release import Releaser
 from sfumato.dataset.column import Key
 from sfumato.engines.engine import Run
-from sfumato.mechanisms.noise import LARGEST_SCALE, LaplaceNoise
+from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
 from sfumato.plan.bound import Statistic
 from sfumato.plan.influence import (
     BINS,
@@ -44,19 +44,19 @@ class Measured:
     histogram_moves: int
 
     @property
-    def noise(self) -> LaplaceNoise:
+    def noise(self) -> LaplaceNoise | GaussianNoise:
         """The noise of each cell."""
-        return LaplaceNoise(self.moves / self.priced.epsilon)
+        return self.priced.share.noise(self.moves)
 
     def tails(self, miss: Fraction) -> Tails | None:
         """What was bought about influences, right at all edges but with probability `miss`; None: nothing was."""
         if self.influences is None:
             return None
-        return _tails(self.influences, self.histogram_moves / self.priced.limit_epsilon, miss, self.priced)
+        return _tails(self.influences, self.histogram_moves, miss, self.priced)
 
 
-def _tails(bins: Sequence[int], scale: Fraction, miss: Fraction, priced: PricedMeasure) -> Tails:
-    noise = LaplaceNoise(scale)
+def _tails(bins: Sequence[int], moves: int, miss: Fraction, priced: PricedMeasure) -> Tails:
+    noise = priced.limit_share.noise(moves)
     above = [len(bins) - 1 - j for j in range(len(bins))]
     sums = tuple(sum(bins[j + 1 :]) for j in range(len(bins)))
     usual = tuple(math.sqrt(max(1, k)) * noise.deviation() for k in above)
@@ -79,7 +79,7 @@ def measure_all(plan: PricedPlan, run: Run, releaser: Releaser) -> list[Measured
         start += priced.cells
         vector = [exact[key][cell] if key in exact else 0 for key in keys for cell in wanted]
         moves = plan.moves(priced, limit)
-        noisy = iter(releaser.release(f"cells {i}", vector, moves, priced.epsilon))
+        noisy = iter(releaser.release(f"cells {i}", vector, moves, priced.share))
         cells = {key: tuple(next(noisy) for _ in wanted) for key in keys}
         found.append(Measured(priced, limit, moves, cells, influences, plan.histogram_moves))
     return found
@@ -89,9 +89,9 @@ def _bounded(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced:
     """The measure with an interval for its values: declared, or bought as a power of two around zero."""
     if priced.interval is not None or priced.measure.statistic not in (Statistic.SUM, Statistic.MEAN):
         return priced
-    moves, epsilon = plan.histogram_moves, priced.bounds_epsilon
-    noisy = releaser.release(f"magnitudes {place}", run.magnitudes(place), moves, epsilon)
-    reach = LaplaceNoise(moves / epsilon).reach(1 - _SURE / MAGNITUDES)
+    moves, share = plan.histogram_moves, priced.bounds_share
+    noisy = releaser.release(f"magnitudes {place}", run.magnitudes(place), moves, share)
+    reach = share.noise(moves).reach(1 - _SURE / MAGNITUDES)
     bound = magnitude(above_all(noisy, reach))
     return priced.within(Interval(-bound, bound))
 
@@ -101,9 +101,9 @@ def _centred(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced:
     if priced.measure.statistic is not Statistic.MEAN:
         return priced
     assert priced.interval is not None
-    moves, epsilon = plan.histogram_moves, priced.centre_epsilon
-    noisy = releaser.release(f"averages {place}", run.averages(place, priced), moves, epsilon)
-    reach = LaplaceNoise(moves / epsilon).reach(1 - _LIKELY / len(noisy))
+    moves, share = plan.histogram_moves, priced.centre_share
+    noisy = releaser.release(f"averages {place}", run.averages(place, priced), moves, share)
+    reach = share.noise(moves).reach(1 - _LIKELY / len(noisy))
     low, middle, high = (quantile_bin(noisy, reach, Fraction(share, 10)) for share in (1, 5, 9))
     if low is None or middle is None or high is None:
         return priced.around(Centre(priced.interval.low + priced.interval.width / 2, priced.interval.width / 2))
@@ -121,14 +121,14 @@ def _influences(
         return None
     exact = run.influences(place)
     assert len(exact) == BINS
-    return tuple(releaser.release(f"influences {place}", exact, plan.histogram_moves, priced.limit_epsilon))
+    return tuple(releaser.release(f"influences {place}", exact, plan.histogram_moves, priced.limit_share))
 
 
 def _limit(plan: PricedPlan, priced: PricedMeasure, influences: tuple[int, ...] | None, groups: int) -> int:
     """The limit C in steps: declared, or chosen from the bought histogram, and never more than the noise can carry."""
-    largest = max(1, min(int(LARGEST_SCALE * priced.epsilon) // 4, 1 << 62))
+    largest = priced.share.largest()
     if influences is None:
         assert priced.declared_limit is not None
         return min(priced.declared_limit, largest)
-    tails = _tails(influences, plan.histogram_moves / priced.limit_epsilon, _LIKELY, priced)
-    return min(choose(tails, priced.epsilon, groups * priced.cells), largest)
+    tails = _tails(influences, plan.histogram_moves, _LIKELY, priced)
+    return min(choose(tails, priced.share.variance(), groups * priced.cells), largest)

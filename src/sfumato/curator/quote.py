@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.mechanisms.noise import LaplaceNoise
 from sfumato.plan.bound import Statistic
 from sfumato.plan.price import PricedMeasure, PricedPlan, measured
 from sfumato.privacy.guarantee import Guarantee
@@ -32,7 +31,8 @@ class Quote:
     def __str__(self) -> str:
         """In words."""
         columns = "; ".join(f"{name} {expected}" for name, expected in self.expected.items())
-        return f"costs epsilon {float(self.cost.epsilon):g}; {columns}"
+        delta = f" and delta {float(self.cost.delta):g}" if self.cost.delta else ""
+        return f"costs epsilon {float(self.cost.epsilon):g}{delta}; {columns}"
 
 
 def quote_of(plan: PricedPlan) -> Quote:
@@ -44,8 +44,7 @@ def quote_of(plan: PricedPlan) -> Quote:
             expected[column.name] = _expected(plan, plan.measures[next(iter(used))])
         elif used:
             expected[column.name] = Expected(None, "")
-    table = plan.bound.table
-    return Quote(Guarantee(plan.epsilon, neighbours=table.neighbours, unit=table.unit), expected)
+    return Quote(plan.promise, expected)
 
 
 def _expected(plan: PricedPlan, priced: PricedMeasure) -> Expected:
@@ -55,7 +54,7 @@ def _expected(plan: PricedPlan, priced: PricedMeasure) -> Expected:
         return Expected(None, "")
     limit = priced.declared_limit
     moves = plan.moves(priced, limit if limit is not None else priced.row_steps)
-    reach = LaplaceNoise(moves / priced.epsilon).reach(plan.confidence)
+    reach = priced.share.noise(moves).reach(plan.confidence)
     half_width = float(reach * priced.step)
     if limit is not None:
         return Expected(half_width, "")

@@ -4,32 +4,33 @@ The rows of a question are one view; a pass over it by unit gives the influences
 unit's weight. A weight is an integer f of 2**30ths: f = 2**30 where the influence n is at most C, else
 floor(C * 2**30 / n). A row of v steps counts (v * f) // 2**30, which truncates towards zero; so a unit's rows add up to
 at most n * f / 2**30 <= C in absolute value, exactly.
+
+For Gaussian noise the influence is the L2 norm of what a unit has in all groups, so its rows are first collapsed to one
+row by unit and group: a sum there is cut at 2**52 steps, squares are whole numbers, and the norm is the least whole
+number whose square is as large, or a little more. Weighed in the same way, a unit's sums have at most the norm C.
 """
 
 from __future__ import annotations
 
-import glob
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from sfumato.dataset.column import Key
-from sfumato.dataset.duckdb_table import DuckdbTable
-from sfumato.dataset.files import CsvFiles, ParquetFiles
-from sfumato.dataset.frame import Frame
-from sfumato.dataset.table import Table
+from sfumato.engines.duckdb_source import open_source, signature
 from sfumato.engines.engine import Cells
 from sfumato.engines.lower import Lower, number, read_column, used_columns
 from sfumato.errors import EngineFailed
 from sfumato.plan.bound import Measure, Statistic
 from sfumato.plan.influence import BELOW, BINS, FINE, HALVES, MAGNITUDES, SIGNED, least_magnitude
-from sfumato.plan.node import children, quoted, text_literal
+from sfumato.plan.node import children, quoted
 from sfumato.plan.price import ROW, PricedMeasure, PricedPlan, sum_step
+from sfumato.privacy.sensitivity import Norm
 
 FAILED = "the engine failed on this question; it is charged; ask the owner to look"
 WEIGHT = 1 << 30
 PART = 4  # one unit in so many tells where the values of a mean lie
+LARGEST_PART = 1 << 52  # steps of one unit in one group; a million squares of it fit 128 bits
 MASK = 60  # groups that fit into the bits of one integer
 _MASK = "bit_or(CAST(1 AS BIGINT) << g)"  # the groups that a unit is in
 LEAST_EXPONENT = 32  # of the least magnitude, 2**-32
@@ -62,17 +63,18 @@ class DuckdbRun:
 
     def __init__(self, connection: Any, plan: PricedPlan) -> None:
         self.connection, self.plan, self.bound = connection, plan, plan.bound
-        self.opened = _signature(plan.bound.table)
+        self.opened = signature(plan.bound.table)
         self.statements: list[str] = []
         self.table = plan.bound.table
         self.lower = Lower(self.table.columns)
         self.units = [quoted(f"u{i}") for i in range(len(self.table.unit.columns))]
         self.groups = [quoted(f"k{i}") for i in range(len(self.bound.groups))]
         self.measures: tuple[PricedMeasure, ...] = plan.measures
-        _open(connection, self.table)
+        open_source(connection, self.table)
         self._list_keys()
         counts_units = any(measure.statistic is Statistic.UNITS for measure in self.bound.measures)
-        grouped = counts_units and bool(self.groups)
+        self.collapses = plan.norm is Norm.L2 and bool(self.units)
+        grouped = counts_units and bool(self.groups) and not self.collapses
         self.masked = grouped and len(self.keys()) <= MASK
         self.paired = grouped and not self.masked
         self._execute(f"CREATE TEMP VIEW kept AS {self._kept()}")
@@ -202,6 +204,9 @@ class DuckdbRun:
         self.measures = tuple(measures)
         if not self.units:
             return
+        if self.collapses:
+            self._collapse()
+            return
         columns = ", ".join([*self.units, *(f"{self._influence(i)} AS n{i}" for i in range(len(self.measures)))])
         mask = ", bit_or(CAST(1 AS BIGINT) << g) AS mask" if self.masked else ""
         self._execute(f"CREATE TEMP TABLE units AS SELECT {columns}{mask} FROM kept GROUP BY {', '.join(self.units)}")
@@ -213,6 +218,44 @@ class DuckdbRun:
                 f"CREATE TEMP TABLE spread AS SELECT {units}, CAST(count(*) AS HUGEINT) * {ROW} AS n "
                 f"FROM pairs GROUP BY {units}"
             )
+
+    def _collapse(self) -> None:
+        """What each unit has in each group, and its L2 norm over the groups."""
+        names = [self._part_names(i) for i in range(len(self.measures))]
+        sums = [
+            f"{sql} AS {name}"
+            for i, listed in enumerate(names)
+            for sql, name in zip(self._part(i), listed, strict=True)
+        ]
+        by = ", ".join([*self.units, *self.groups])
+        self._execute(f"CREATE TEMP TABLE parts AS SELECT {by}, {', '.join(sums)} FROM kept GROUP BY {by}")
+        squares = [
+            f"sum({' + '.join(f'{name} * {name}' for name in listed)}) AS q{i}" for i, listed in enumerate(names)
+        ]
+        norms = [f"{_root(f'q{i}')} AS n{i}" for i in range(len(self.measures))]
+        units = ", ".join(self.units)
+        self._execute(
+            f"CREATE TEMP TABLE units AS SELECT {units}, {', '.join(norms)} "
+            f"FROM (SELECT {units}, {', '.join(squares)} FROM parts GROUP BY {units})"
+        )
+
+    def _part_names(self, measure: int) -> list[str]:
+        return [f"s{measure}_{cell}" for cell in range(self.measures[measure].cells)]
+
+    def _part(self, measure: int) -> list[str]:
+        """A unit's lattice sums in one group."""
+        if self.measures[measure].measure.statistic is Statistic.UNITS:
+            return [f"CAST({ROW} AS HUGEINT)"]
+        sums = [f"CAST(sum({step}) AS HUGEINT)" for step in self._steps(measure)]
+        return [f"least(greatest({sum}, {-LARGEST_PART}), {LARGEST_PART})" for sum in sums]
+
+    def _part_cells(self, limits: Sequence[int]) -> str:
+        keys = "".join(f"{key}, " for key in self.groups)
+        by = f" GROUP BY {', '.join(self.groups)}" if self.groups else ""
+        weights = [f"{_weight(f'n{i}', limit)} AS f{i}" for i, limit in enumerate(limits)]
+        sums = [f"sum({name} * f{i} // {WEIGHT})" for i in range(len(limits)) for name in self._part_names(i)]
+        joined = f"parts JOIN (SELECT {', '.join([*self.units, *weights])} FROM units) USING ({', '.join(self.units)})"
+        return f"SELECT {keys}{', '.join(sums)} FROM {joined}{by}"
 
     def _influence(self, measure: int) -> str:
         """The influence of a unit, over its rows."""
@@ -246,12 +289,15 @@ class DuckdbRun:
         found: dict[tuple[Key, ...], list[int]] = {}
         places = [i for i, priced in enumerate(self.measures) for _ in range(priced.cells)]
         by_rows = [i for i, priced in enumerate(self.measures) if priced.measure.statistic is not Statistic.UNITS]
-        if by_rows:
+        if self.collapses:
+            by_rows = list(range(len(self.measures)))
+            self._collect(found, places, by_rows, self._fetch(self._part_cells(limits)))
+        elif by_rows:
             self._collect(found, places, by_rows, self._fetch(self._row_cells(by_rows, limits)))
         for i in set(range(len(self.measures))) - set(by_rows):
             self._collect(found, places, [i], self._unit_cells(i, limits[i]))
         # Weights come from one pass and rows from another: had the files changed between them, no limit would hold.
-        if _signature(self.table) != self.opened:
+        if signature(self.table) != self.opened:
             raise EngineFailed(FAILED)
         return found
 
@@ -292,14 +338,6 @@ class DuckdbRun:
         return [(*key, total) for key, total in zip(listed, totals, strict=True)]
 
 
-def _signature(table: Table) -> list[tuple[int, ...]]:
-    """What changes when the files of a table are written; nothing for frames and attached databases."""
-    if not isinstance(table.source, (ParquetFiles, CsvFiles)):
-        return []
-    stats = [os.stat(path) for path in table.source.paths()]
-    return [(stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]
-
-
 def _or_zero(value: str, steps: str) -> str:
     """Steps of a value, none for NULL; `least` and `greatest` pass over NULL, so it is asked for first."""
     return f"CASE WHEN {value} IS NULL THEN 0 ELSE {steps} END"
@@ -317,40 +355,15 @@ def _weight(influence: str, limit: int) -> str:
     return f"CASE WHEN {influence} <= CAST({limit} AS HUGEINT) THEN {WEIGHT} ELSE CAST({scaled} AS BIGINT) END"
 
 
+def _root(square: str) -> str:
+    """A whole number at least the square root: the nearest double's, where its square is large enough."""
+    near = f"CAST(ceil(sqrt(CAST({square} AS DOUBLE))) AS HUGEINT)"
+    above = f"CAST(ceil(sqrt(CAST({square} AS DOUBLE)) * {1 + 2.0**-40!r}) AS HUGEINT)"
+    return f"CASE WHEN {near} * {near} >= {square} THEN {near} ELSE {above} END"
+
+
 def _dense(rows: list[tuple[Any, ...]], size: int) -> list[int]:
     counts = [0] * size
     for place, count in rows:
         counts[int(place)] = int(count)
     return counts
-
-
-def _open(connection: Any, table: Table) -> None:
-    """Bind the source as a view; then nothing outside can be reached any more."""
-    connection.execute("SET TimeZone = 'UTC'")
-    connection.execute("SET pandas_analyze_sample = 0")  # values must not decide types
-    match table.source:
-        case ParquetFiles() | CsvFiles():
-            allowed = ", ".join(text_literal(path) for path in table.source.paths())
-            connection.execute(f"SET allowed_paths = [{allowed}]")
-            connection.execute(f"CREATE TEMP VIEW source AS SELECT * FROM {_reader(table.source)}")
-        case Frame():
-            connection.register("source", table.source.readable())
-        case DuckdbTable():
-            connection.execute(f"ATTACH {text_literal(table.source.path)} AS other (READ_ONLY)")
-            name = ".".join(quoted(part) for part in table.source.parts)
-            connection.execute(f"CREATE TEMP VIEW source AS SELECT * FROM other.{name}")
-    connection.execute("SET disabled_optimizers = 'top_n_window_elimination'")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
-
-
-def _reader(source: ParquetFiles | CsvFiles) -> str:
-    """The files as SQL; of a CSV every field is text, and what cannot be read is NULL."""
-    listed = ", ".join(text_literal(glob.escape(path)) for path in source.paths())
-    if isinstance(source, ParquetFiles):
-        return f"read_parquet([{listed}], hive_partitioning = false)"
-    names = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in source.types())
-    return (
-        f"read_csv([{listed}], header = true, delim = {text_literal(source.delimiter)}, columns = {{{names}}}, "
-        "auto_detect = false, ignore_errors = true, null_padding = true, strict_mode = false)"
-    )

@@ -104,6 +104,13 @@ class GaussianNoise:
             k -= 1
         return k
 
+    def sum_reach(self, count: int, confidence: Fraction) -> int:
+        """A k that the sum of `count` independent draws exceeds with probability at most 1 - confidence.
+
+        The noise is sub-Gaussian with its own variance parameter (the same paper, lemma 8), and so is the sum.
+        """
+        return math.ceil(math.sqrt(-2 * up(count * self.variance) * math.log(down(1 - confidence))) * (1 + 1e-9)) + 1
+
     def deviation(self) -> float:
         """The standard deviation, at most sigma (Canonne, Kamath, Steinke 2020, corollary 9)."""
         return math.sqrt(self.variance)
@@ -149,7 +156,7 @@ def least_variance(pair: Callable[[Fraction], Pair], steps: Fraction, epsilon: F
     def keeps(variance: Fraction) -> bool:
         return hockey_stick(pair(variance), down(epsilon)) <= down(delta)
 
-    low = high = _short(steps * steps)
+    low = high = just_above(steps * steps)
     limit = 64 * max(high, Fraction(LARGEST_SIGMA) ** 2)
     while not keeps(high):
         low, high = high, high * 4
@@ -161,12 +168,12 @@ def least_variance(pair: Callable[[Fraction], Pair], steps: Fraction, epsilon: F
     while low == high or keeps(low):
         high, low = low, low / 4
     while high > low * _CLOSE:
-        middle = _short(sqrt_up(low * high, 40))
+        middle = just_above(sqrt_up(low * high, 40))
         low, high = (low, middle) if keeps(middle) else (middle, high)
     return high
 
 
-def _short(x: Fraction) -> Fraction:
+def just_above(x: Fraction) -> Fraction:
     """A fraction just above x with few digits, so that the samplers' arithmetic stays small."""
     digits = 48 - (x.numerator.bit_length() - x.denominator.bit_length())
     return Fraction(math.ceil(x * Fraction(2) ** digits)) / Fraction(2) ** digits

@@ -100,16 +100,16 @@ class Tails:
         return 0 if self.most is not None else max(0, self.counts[self.top()] + self.reach[self.top()])
 
 
-def choose(tails: Tails, epsilon: Fraction, cells: int) -> int:
+def choose(tails: Tails, variance: float, cells: int) -> int:
     """The limit with the least predicted squared error over all cells, among the edges up to the top.
 
-    The noise of a cell has variance 2 (C / epsilon)**2. The loss is the one that the interval will admit, spread over
+    The noise of a cell has `variance` times C**2. The loss is the one that the interval will admit, spread over
     the cells evenly, since nothing says which group it is missing from.
     """
     candidates = [tails.edge(j) for j in range(tails.top() + 1)]
     if tails.most is not None:
         candidates = [limit for limit in candidates if limit < tails.most] + [tails.most]
-    return min(candidates, key=lambda c: cells * 2 * (c / float(epsilon)) ** 2 + float(tails.lost(c)) ** 2 / cells)
+    return min(candidates, key=lambda c: cells * variance * float(c) ** 2 + float(tails.lost(c)) ** 2 / cells)
 
 
 def magnitude(bin: int) -> Fraction:

@@ -1,30 +1,38 @@
 """From a bound plan to a priced plan: shares of epsilon, lattices and limits, all from the question's text.
 
 Noise kind, norm and every share are fixed here, before anything is bought; only scales follow what was bought. Each
-measure gets its share of epsilon. A tenth of the share buys the limit C where nobody declared it, another tenth the
-bounds of values where the question asks for that. A mean always buys its limit, and with a tenth the place where its
-values lie, about; its noise is then in proportion to their spread and not to their bounds.
+measure gets its share. A tenth of the share buys the limit C where nobody declared it, another tenth the bounds of
+values where the question asks for that. A mean always buys its limit, and with a tenth the place where its values lie,
+about; its noise is then in proportion to their spread and not to their bounds.
+
+With delta > 0 the noise is whichever of discrete Laplace and discrete Gaussian is smaller for this number of measures
+and a unit in one group; who knows that units are in many groups asks for Gaussian noise (decision 0008).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 from sfumato import checks
+from sfumato.accounting import zcdp_rho
 from sfumato.errors import InvalidArgument, UnboundedColumn
 from sfumato.plan.bind import argument_of
 from sfumato.plan.bound import BoundPlan, Measure, Statistic
 from sfumato.plan.interval import Interval
 from sfumato.plan.node import Call, Case, Expression, In, MeasureAt
+from sfumato.plan.share import Share
+from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
 from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.sensitivity import Norm
 
 ROW = 1 << 20  # lattice steps of one row in a count
 _DIGITS = 31  # a value has at most 2**31 steps, so that products with a weight fit 64 bits
-_TENTH = Fraction(1, 10)
+_TENTH, _NONE = Fraction(1, 10), Fraction(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +45,17 @@ class Centre:
 
 @dataclass(frozen=True, slots=True)
 class PricedMeasure:
-    """A measure with its shares of epsilon, its interval and its limit.
+    """A measure with its shares, its interval and its limit.
 
-    `rows` is the declared number of rows of a unit that count fully; None: the limit is bought with `limit_epsilon`.
-    `interval` holds the values; None: it is bought with `bounds_epsilon`, and the measure then known by `within`.
+    `rows` is the declared number of rows of a unit that count fully; None: the limit is bought with `limit_share`.
+    `interval` holds the values; None: it is bought with `bounds_share`, and the measure then known by `within`.
     """
 
     measure: Measure
-    epsilon: Fraction
-    limit_epsilon: Fraction
-    bounds_epsilon: Fraction
-    centre_epsilon: Fraction
+    share: Share
+    limit_share: Share
+    bounds_share: Share
+    centre_share: Share
     rows: int | None
     interval: Interval | None
     centre: Centre | None = None
@@ -124,24 +132,41 @@ class PricedPlan:
     bound: BoundPlan
     measures: tuple[PricedMeasure, ...]
     epsilon: Fraction
+    delta: Fraction
+    whole: Share
     confidence: Fraction
     simultaneous: bool
 
     @property
+    def norm(self) -> Norm:
+        """How distances are measured: L1 with Laplace noise, L2 with Gaussian."""
+        return self.whole.norm
+
+    @property
     def loss(self) -> Loss:
-        """What the answer costs: the shares add up to epsilon, exactly."""
-        return Loss.pure(self.epsilon)
+        """What the answer costs: the shares add up to epsilon, or to the rho that gives (epsilon, delta), exactly."""
+        if self.norm is Norm.L1:
+            return Loss.pure(self.epsilon)
+        return Loss(self.epsilon, self.whole.amount, None, self.delta)
+
+    @property
+    def promise(self) -> Guarantee:
+        """What the answer promises a unit; Laplace noise needs no delta, and none is charged."""
+        delta = Fraction(0) if self.norm is Norm.L1 else self.delta
+        return Guarantee(self.epsilon, delta, self.bound.table.neighbours, self.bound.table.unit)
 
     def moves(self, measure: PricedMeasure, limit: int) -> int:
-        """How far one unit can move the cells of a measure in the L1 norm, for a limit C."""
-        if self.bound.table.neighbours is Neighbours.ADD_REMOVE:
-            return limit
-        single = not self.bound.groups and measure.measure.statistic is not Statistic.MEAN and not measure.signed
-        return limit if single else 2 * limit  # one cell between 0 and C cannot move further than C
+        """How far one unit can move the cells of a measure for a limit C: in L1, or the square of it in L2."""
+        positive = measure.measure.statistic is not Statistic.MEAN and not measure.signed
+        if self.bound.table.neighbours is Neighbours.ADD_REMOVE or (positive and not self.bound.groups):
+            return limit if self.norm is Norm.L1 else limit**2  # one cell between 0 and C moves by C also in replacing
+        if self.norm is Norm.L1:
+            return 2 * limit
+        return 2 * limit**2 if positive else 4 * limit**2  # two vectors without a negative part are sqrt(2) C apart
 
     @property
     def histogram_moves(self) -> int:
-        """How far one unit can move a histogram of units."""
+        """How far one unit can move a histogram of units; 2 is the L1 distance and the square of the L2 distance."""
         return 1 if self.bound.table.neighbours is Neighbours.ADD_REMOVE else 2
 
 
@@ -161,6 +186,8 @@ def price(
     bound: BoundPlan,
     *,
     epsilon: checks.Number,
+    delta: checks.Number = 0,
+    noise: str | None = None,
     confidence: checks.Number = 0.95,
     shares: Mapping[str, checks.Number] | None = None,
     limit: int | None = None,
@@ -168,15 +195,37 @@ def price(
     simultaneous: bool = False,
 ) -> PricedPlan:
     """Give every measure its share, or refuse what cannot be answered soundly."""
-    total = checks.positive(epsilon=epsilon)
+    total, failure = checks.positive(epsilon=epsilon), checks.below_one(delta=delta)
     weights = _weights(bound, shares or {})
-    whole = sum(weights)
+    whole = _noise(total, failure, weights, noise)
     rows = None if limit is None else checks.whole(least=1, bound=limit)
     measures = tuple(
-        _measure(bound, measure, total * weight / whole, rows, buy_bounds)
+        _measure(bound, measure, whole.part(weight), rows, buy_bounds)
         for measure, weight in zip(bound.measures, weights, strict=True)
     )
-    return PricedPlan(bound, measures, total, checks.inside(confidence=confidence), simultaneous)
+    return PricedPlan(bound, measures, total, failure, whole, checks.inside(confidence=confidence), simultaneous)
+
+
+@lru_cache(maxsize=64)
+def _rho(epsilon: Fraction, delta: Fraction) -> Fraction:
+    return zcdp_rho(epsilon, delta)
+
+
+def _noise(epsilon: Fraction, delta: Fraction, weights: Sequence[Fraction], wanted: str | None) -> Share:
+    """The whole in the currency of the noise that is wanted, or of the smaller one over all measures."""
+    if wanted not in (None, "laplace", "gaussian"):
+        raise InvalidArgument(
+            f"noise must be 'laplace' or 'gaussian'; got {wanted!r}; leave it out to let it be chosen"
+        )
+    laplace = Share(Norm.L1, epsilon)
+    if wanted == "laplace" or (delta == 0 and wanted is None):
+        return laplace
+    if delta == 0:
+        raise InvalidArgument("noise='gaussian' needs a delta; got none; give delta=1e-9, or leave noise out")
+    gaussian = Share(Norm.L2, _rho(epsilon, delta))
+    if wanted == "gaussian":
+        return gaussian
+    return min((laplace, gaussian), key=lambda whole: math.prod(whole.part(each).variance() for each in weights))
 
 
 def _weights(bound: BoundPlan, shares: Mapping[str, checks.Number]) -> list[Fraction]:
@@ -189,7 +238,8 @@ def _weights(bound: BoundPlan, shares: Mapping[str, checks.Number]) -> list[Frac
         weight = checks.positive(share=shares.get(column.name, 1))
         for position in measured(column.expression):
             weights[position] = max(weights[position], weight)
-    return [weight or Fraction(1) for weight in weights]  # used only in HAVING or ORDER BY
+    used = [weight or Fraction(1) for weight in weights]  # those of HAVING or ORDER BY alone have one too
+    return [weight / sum(used) for weight in used]
 
 
 def measured(result: Expression) -> set[int]:
@@ -207,16 +257,18 @@ def measured(result: Expression) -> set[int]:
     return set()
 
 
-def _measure(bound: BoundPlan, measure: Measure, share: Fraction, rows: int | None, buy: bool) -> PricedMeasure:
+def _measure(bound: BoundPlan, measure: Measure, share: Share, rows: int | None, buy: bool) -> PricedMeasure:
     interval = _interval(measure, buy)
     valued = measure.statistic in (Statistic.SUM, Statistic.MEAN)
     once = not bound.table.unit.columns or (measure.statistic is Statistic.UNITS and not bound.groups)
     declared = 1 if once else rows or bound.table.most_rows
     is_mean = measure.statistic is Statistic.MEAN
-    for_bounds = share * _TENTH if valued and interval is None else Fraction(0)
-    for_limit = share * _TENTH if declared is None or is_mean else Fraction(0)
-    for_centre = share * _TENTH if is_mean else Fraction(0)
-    left = share - for_limit - for_bounds - for_centre
+    for_bounds = share.part(_TENTH if valued and interval is None else _NONE)
+    for_limit = share.part(_TENTH if declared is None or is_mean else _NONE)
+    for_centre = share.part(_TENTH if is_mean else _NONE)
+    left = share.less(for_limit, for_bounds, for_centre)
+    if not all(part.drawable() for part in (left, for_bounds, for_limit, for_centre) if part):
+        raise InvalidArgument("epsilon must leave a noise that can be drawn; got one too small; 1e-9 is small enough")
     return PricedMeasure(measure, left, for_limit, for_bounds, for_centre, declared, interval)
 
 
