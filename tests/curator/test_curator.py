@@ -126,7 +126,7 @@ def test_an_engine_that_fails_is_charged_and_says_nothing(monkeypatch: pytest.Mo
     with pytest.raises(EngineFailed) as failed:
         asked.ask(QUESTION, epsilon=1)
     assert str(failed.value) == CONSTANT
-    assert failed.value.__cause__ is None and failed.value.__suppress_context__
+    assert failed.value.__cause__ is None and failed.value.__context__ is None
     assert [entry.loss.epsilon for entry in asked.ledger.entries] == [1]
 
 

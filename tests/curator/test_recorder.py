@@ -89,8 +89,8 @@ class Fetched:
 class Shared:
     """One connection for all runs: the engine's own SQL, on filters of one table instead of a new database each time.
 
-    What is public, and the rows that count (`kept`, which the engine computes row by row), is computed once per plan
-    and then only filtered; `test_a_whole_run_agrees` compares with whole runs. `mutate` breaks the SQL on purpose.
+    What is public, and the rows that may count (`counted`, which the engine computes row by row), is computed once per
+    plan and then only filtered; `test_a_whole_run_agrees` compares with whole runs. `mutate` breaks the SQL on purpose.
     """
 
     def __init__(self, mutate: Callable[[str], str] = str) -> None:
@@ -110,7 +110,7 @@ class Shared:
 
     def concerned(self) -> set[int]:
         """The owners of rows that count; without the others the rows that count are the same, and so is the run."""
-        return {owner for (owner,) in self._connection.execute("SELECT DISTINCT owner FROM kept_by_all").fetchall()}
+        return {owner for (owner,) in self._connection.execute("SELECT DISTINCT owner FROM counted_by_all").fetchall()}
 
     def show(self, case: Case, owner: int | None) -> None:
         """All rows, or those of a neighbour without the owner or with the owner's other rows."""
@@ -122,7 +122,7 @@ class Shared:
     def execute(self, sql: str, values: object = None) -> Any:
         if sql.startswith("SET ") or sql in self._done:
             return self._done.get(sql)
-        if sql.startswith("CREATE TEMP VIEW kept AS "):
+        if sql.startswith("CREATE TEMP VIEW counted AS "):
             return self._keep(sql)
         public = re.match(r'CREATE TEMP TABLE (atom|keys)|SELECT "k0".* FROM keys ORDER BY place$', sql)
         made = self._mutate(re.sub(r"^CREATE TEMP ", "CREATE OR REPLACE TEMP ", sql))
@@ -134,16 +134,16 @@ class Shared:
 
     def _keep(self, sql: str) -> None:
         """The rows that count: computed for all at once with their owners, then filtered."""
-        if "kept" not in self._done:
+        if "counted" not in self._done:
             outer, _, inner = sql.replace(
-                "CREATE TEMP VIEW kept ", "CREATE OR REPLACE TEMP TABLE kept_by_all "
+                "CREATE TEMP VIEW counted ", "CREATE OR REPLACE TEMP TABLE counted_by_all "
             ).rpartition(" FROM (SELECT ")
-            inner = inner.replace(" FROM source)", ", owner, side FROM source)", 1)
+            inner = inner.replace(" FROM source AS s)", ", owner, side FROM source AS s)", 1)
             self._connection.execute(f"{outer}, owner, side FROM (SELECT {inner}")
-            self._done["kept"] = Fetched([])
+            self._done["counted"] = Fetched([])
         other = f" OR (side = 1 AND owner = {self._owner})" if self._replaces else ""
         rows = "side = 0" if self._owner is None else f"(side = 0 AND owner <> {self._owner}){other}"
-        self._connection.execute(f"CREATE OR REPLACE TEMP VIEW kept AS SELECT * FROM kept_by_all WHERE {rows}")
+        self._connection.execute(f"CREATE OR REPLACE TEMP VIEW counted AS SELECT * FROM counted_by_all WHERE {rows}")
 
 
 def recorded(shared: Shared, case: Case, plan: PricedPlan, owner: int | None, script: Script) -> Record:
@@ -230,20 +230,20 @@ def several(sql: str) -> str:
 
 
 MUTATIONS: dict[str, Callable[[str], str]] = {
-    "floor instead of truncation": lambda sql: re.sub(r" \* f(\d+) // 1073741824\)", r" * f\1 >> 30)", sql),
+    "floor instead of truncation": lambda sql: re.sub(r" \* f(\d+) // 1073741824", r" * f\1 >> 30", sql),
     "a norm that forgets a group": forgetful,
     "a norm that takes the largest row": lambda sql: sql.replace("CAST(sum(abs(", "CAST(max(abs("),
     "a norm without absolute values": lambda sql: sql.replace("CAST(sum(abs(", "CAST(sum((", 1),
-    "a sum that is not weighed": lambda sql: re.sub(r" \* f\d+ // 1073741824\)", ")", sql),
+    "a sum that is not weighed": lambda sql: re.sub(r" \* f\d+ // 1073741824", "", sql),
     "a unit in several bins": several,
 }
 
 
 GAUSSIAN_MUTATIONS: dict[str, Callable[[str], str]] = {
-    "floor instead of truncation": lambda sql: re.sub(r" \* f(\d+) // 1073741824\)", r" * f\1 >> 30)", sql),
+    "floor instead of truncation": lambda sql: re.sub(r" \* f(\d+) // 1073741824", r" * f\1 >> 30", sql),
     "a norm that takes the largest group": lambda sql: re.sub(r"sum\((s\d+_0 \* )", r"max(\1", sql),
     "a root that is rounded down": lambda sql: sql.replace("ceil(sqrt", "floor(sqrt").replace(">= q", ">= 0 * q"),
-    "a sum that is not weighed": lambda sql: re.sub(r" \* f\d+ // 1073741824\)", ")", sql),
+    "a sum that is not weighed": lambda sql: re.sub(r" \* f\d+ // 1073741824", "", sql),
 }
 
 
@@ -279,7 +279,7 @@ def test_a_broken_engine_is_caught_with_gaussian_noise(name: str) -> None:
 
 def test_a_weight_that_is_rounded_up_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """One step of 2**-30 too much is seen, since a unit's rows then add up to more than the limit."""
-    monkeypatch.setattr(engine, "_weight", heavier)
+    monkeypatch.setattr(engine, "weight", heavier)
     assert next(power(Shared(), 9), None) is not None
 
 
@@ -319,7 +319,7 @@ def test_a_weight_brings_every_influence_down_to_the_limit() -> None:
         limit = random.choice((1, 2, 3, 2**30, 2**60, 2**62, random.randint(1, 2**62)))
         influence = random.choice((limit, limit + 1, limit - 1, 2 * limit, random.randint(1, 2**63), 2**62 - 1))
         row = random.randint(-(2**31), 2**31)
-        weight = engine._weight(f"CAST({influence} AS HUGEINT)", limit)
+        weight = engine.weight(f"CAST({influence} AS HUGEINT)", limit)
         sql = f"SELECT f, CAST({row} AS BIGINT) * f // {engine.WEIGHT} FROM (SELECT {weight} AS f)"
         ((f, cell),) = connection.execute(sql).fetchall()
         assert influence * f <= limit * engine.WEIGHT or influence <= limit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import inspect
 from fractions import Fraction
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato.dataset.column import Bounds, Column, column
 from sfumato.dataset.kind import Kind
-from sfumato.errors import InvalidArgument
+from sfumato.errors import InvalidArgument, UnknownName
 
 numbers = st.fractions(-1000, 1000) | st.floats(-1e6, 1e6) | st.integers()
 
@@ -76,3 +78,32 @@ def test_with_a_schema_the_source_decides_what_may_be_declared(stored: Kind, dec
         assert given_column.stored_as(stored).kind is (declared or stored)
     except InvalidArgument as error:
         assert stored is not Kind.TEXT and "convert the column" in str(error)
+
+
+def test_dates_have_keys_and_no_bounds() -> None:
+    """The refusal says so, whether the bounds are dates or the column is one."""
+    for bounds in (("2026-01-01", "2026-12-31"), (datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))):
+        with pytest.raises(InvalidArgument, match=r"for dates declare keys=sf\.dates\(first, last\)"):
+            column(bounds=bounds)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match=r"for dates declare keys=sf\.dates"):
+        column(type="timestamp", bounds=(0, 1))
+
+
+def test_days_are_keys_of_times_and_midnights_keys_of_days() -> None:
+    """A calendar fits either, however the source stores it; a time of the day is no day."""
+    day, midnight = datetime.date(2026, 1, 1), datetime.datetime(2026, 1, 1)
+    assert column(keys=[day]).stored_as(Kind.TIMESTAMP).keys == (midnight,)
+    assert column(type="date", keys=[midnight]).stored_as(Kind.TIMESTAMP).keys == (day,)
+    with pytest.raises(InvalidArgument, match="column's type date; got timestamp"):
+        column(type="date", keys=[midnight.replace(hour=12)])
+
+
+def test_a_misspelt_argument_is_refused_with_the_nearest() -> None:
+    """As every other slip, by name or by place."""
+    with pytest.raises(UnknownName, match="column: unknown argument 'bound'; did you mean 'bounds'"):
+        column(bound=(0, 1))  # type: ignore[call-arg]
+    with pytest.raises(
+        InvalidArgument, match=r"by name \(type, bounds, keys\); got one without; the column's own name"
+    ):
+        column("dept")  # type: ignore[call-arg]
+    assert list(inspect.signature(column).parameters) == ["type", "bounds", "keys"]

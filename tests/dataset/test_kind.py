@@ -87,10 +87,10 @@ def test_a_truth_value_is_no_number_and_a_time_no_date() -> None:
         kind_of(b"")
 
 
-def test_a_type_is_only_widened() -> None:
-    """Text is parsed, whole numbers become real ones, dates times; nothing is cut."""
+def test_a_type_is_read_as_another_by_total_casts_only() -> None:
+    """Text is parsed, whole numbers become real ones, dates times, and times their days."""
     allowed = {(a, b) for a in Kind for b in Kind if may_be_read_as(a, b) and a is not b and a is not Kind.TEXT}
-    assert allowed == {(Kind.INTEGER, Kind.REAL), (Kind.DATE, Kind.TIMESTAMP)}
+    assert allowed == {(Kind.INTEGER, Kind.REAL), (Kind.DATE, Kind.TIMESTAMP), (Kind.TIMESTAMP, Kind.DATE)}
     assert all(may_be_read_as(Kind.TEXT, kind) for kind in Kind)
 
 

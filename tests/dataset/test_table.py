@@ -144,3 +144,11 @@ def test_a_table_does_not_print_its_rows() -> None:
     """A frame would."""
     assert "north-by-northwest" not in repr(table(pd.DataFrame({"region": ["north-by-northwest"]})))
     assert isinstance(table(PEOPLE), Table)
+
+
+def test_a_misspelt_argument_of_a_table_is_refused_with_the_nearest() -> None:
+    """And one that is missing is named."""
+    with pytest.raises(UnknownName, match="table: unknown argument 'max_rows'; did you mean 'most_rows'"):
+        table(PEOPLE, max_rows=3)  # type: ignore[call-arg]
+    with pytest.raises(InvalidArgument, match="table: source must be given"):
+        table()  # type: ignore[call-arg]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
 from plan.people import ROWS, TABLES
 from sfumato.dataset.column import column
+from sfumato.dataset.kind import Kind
 from sfumato.dataset.table import table
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.bind import bind
@@ -71,7 +73,7 @@ def test_group_by_prefers_the_column_to_the_alias() -> None:
         ("SELECT d, EXTRACT(YEAR FROM d) AS y, COUNT(*) AS n FROM t GROUP BY d", "put it into GROUP BY"),
         ("SELECT r, r LIKE 'a%' AS l, COUNT(*) AS n FROM t GROUP BY r", "put it into GROUP BY"),
         ("SELECT d, COUNT(*) AS n FROM t GROUP BY d ORDER BY DATE_TRUNC('year', d)", "put it into GROUP BY"),
-        ("SELECT d, COUNT(*) AS n FROM t GROUP BY d HAVING d > '2026-01-01'", "DATE 'yyyy-mm-dd'"),
+        ("SELECT d, COUNT(*) AS n FROM t GROUP BY d HAVING d > 'soon'", "DATE 'yyyy-mm-dd'"),
     ),
 )
 def test_results_are_checked_before_the_charge(question: str, hint: str) -> None:
@@ -140,8 +142,76 @@ def test_a_cte_sees_those_before_it_and_the_tables() -> None:
     assert bound(later).where is None
 
 
-def test_names_are_found_whatever_their_case() -> None:
-    """Unquoted names are folded, and the declared schema is matched."""
-    assert bound("SELECT Count(*) AS N FROM T WHERE T.X > 0").shown[0].name == "n"
-    with pytest.raises(UnsupportedQuery, match="did you mean"):
+SPELT = {
+    "Klinik": table(
+        pd.DataFrame({"Krankenhaus": ["a"], "Größe in cm": [170.0], "geschlecht": ["w"], "id": [1]}),
+        columns={"Krankenhaus": column(keys=["a", "b"]), "Größe in cm": column(bounds=(0, 250))},
+    )
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    (
+        ('SELECT "Krankenhaus", COUNT(*) FROM "Klinik" GROUP BY "Krankenhaus"', ["Krankenhaus", "count"]),
+        ("SELECT krankenhaus, COUNT(*) AS Zahl FROM klinik GROUP BY KRANKENHAUS", ["Krankenhaus", "Zahl"]),
+        ("SELECT AVG(\"größe in CM\") FROM klinik AS K WHERE k.krankenhaus = 'a'", ["avg_Größe in cm"]),
+        (
+            'SELECT krankenhaus AS "Haus", COUNT(*) AS N FROM Klinik GROUP BY haus HAVING n > 1 ORDER BY HAUS',
+            ["Haus", "N"],
+        ),
+        ("SELECT Ort, COUNT(*) AS n FROM (SELECT Krankenhaus AS ort FROM klinik) AS s GROUP BY s.ORT", ["ort", "n"]),
+        ("WITH A AS (SELECT * FROM klinik) SELECT COUNT(*) AS n FROM a", ["n"]),
+    ),
+)
+def test_names_are_found_whatever_their_case_and_shown_as_they_are_spelt(question: str, names: list[str]) -> None:
+    """In quotes or not; an alias as the question spells it, a column as its declaration does."""
+    assert [column.name for column in bind(parse(question), SPELT).shown] == names
+
+
+def test_an_unknown_name_is_refused_with_the_nearest_in_quotes_where_they_are_needed() -> None:
+    """What is offered can be copied."""
+    with pytest.raises(UnsupportedQuery, match="unknown column 'größe'; did you mean \"Größe in cm\""):
+        bind(parse("SELECT AVG(größe) FROM klinik"), SPELT)
+    with pytest.raises(UnsupportedQuery, match="did you mean pid"):
         bound("SELECT COUNT(*) FROM t WHERE pidd > 0")
+
+
+def test_counting_distinct_people_needs_a_unit() -> None:
+    """And the refusal says how it is declared."""
+    with pytest.raises(UnsupportedQuery, match="declare unit='id' for the table"):
+        bind(parse("SELECT COUNT(DISTINCT id) AS n FROM klinik"), SPELT)
+
+
+@pytest.mark.parametrize(
+    ("key", "values"),
+    (
+        ("COALESCE(r, 'none')", [("a", "b", "c", None)]),
+        ("COALESCE(r, 'none'), r", [("a", "b", "c", None)]),
+        ("r, COALESCE(r, 'none')", [("a", "b", "c", None)]),
+        ("COALESCE(FLOOR(x / 10), 9)", [(-1.0, 0.0, 1.0, None)]),
+        ("COALESCE('a', r)", [("a", "b", "c")]),
+        ("COALESCE(b, TRUE)", [(False, True)]),
+        ("CASE WHEN x > 5 THEN r ELSE 'none' END", [(True, False), ("a", "b", "c")]),
+        ("COALESCE(CASE WHEN b THEN r END, 'none')", [(True, False), ("a", "b", "c", None)]),
+        ("k + 1", [(0, 1, 2, 3)]),
+    ),
+)
+def test_null_is_a_value_of_a_key_where_a_question_makes_a_key_of_it(
+    key: str, values: list[tuple[object, ...]]
+) -> None:
+    """Under COALESCE; elsewhere a key that is NULL is left out anyway. The TRUE of a CASE comes first."""
+    assert [atom.values for atom in bound(f"SELECT COUNT(*) AS n FROM t GROUP BY {key}").atoms] == values
+
+
+def test_a_text_that_is_compared_with_a_date_is_a_date() -> None:
+    """In WHERE, in keys and in HAVING alike."""
+    plan = bound("SELECT d > '2026-01-01' AS late, COUNT(*) AS n FROM t GROUP BY d > DATE '2026-01-01'")
+    assert plan.shown[0].expression == KeyAt(0)
+    where = bound("SELECT COUNT(*) AS n FROM t WHERE d BETWEEN '2026-01-01' AND '2026-01-31 12:00'").where
+    assert where is not None
+    assert where.expression.sql() == (
+        "(\"d\" BETWEEN CAST('2026-01-01' AS DATE) AND CAST('2026-01-31 12:00' AS TIMESTAMP))"
+    )
+    case = bound("SELECT COUNT(CASE WHEN b THEN d ELSE '2026-01-01' END) AS n FROM t").measures[0].argument
+    assert case is not None and case.kind is Kind.TIMESTAMP

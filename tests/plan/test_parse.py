@@ -29,7 +29,8 @@ from sfumato.plan.node import (
     TableName,
 )
 from sfumato.plan.parse import parse
-from sfumato.plan.tree import LONGEST, read
+from sfumato.plan.tree import LONGEST, NOTES, read, spell_out
+from sfumato.plan.tree import SPELT_OUT as SPELLINGS
 
 REFUSED = [
     tuple(line.split("  ==>  "))
@@ -64,7 +65,30 @@ ANSWERED = (
     "SELECT COUNT(*) FROM (SELECT * FROM (SELECT * FROM t) AS a WHERE x > 1) AS b",
     "SELECT SUM(CASE WHEN b THEN 1 WHEN x > 2 THEN .5 ELSE 1e3 END) AS s FROM t WHERE CASE WHEN b THEN TRUE END",
     "SELECT COUNT(*) FROM t;",
+    "SELECT COUNT(*) AS n FROM t WHERE d >= '2026-01-01' AND d BETWEEN '2026-01-01 10:00' AND '2026-02-01T10:00:00.5'",
+    "SELECT COUNT(*) AS n FROM t WHERE d > TIMESTAMP '2026-03-01 10:00:00' OR d IN ('2026-01-01', DATE '2026-01-02')",
+    "SELECT d, COUNT(*) AS n FROM t GROUP BY d HAVING d > '2026-01-01' ORDER BY COALESCE(d, '2026-01-01')",
 )
+SPELT_OUT = (
+    ("COUNT(MONTH(d)) + COUNT(Year(d)) + COUNT(day(d)) + COUNT(QUARTER(d)) + COUNT(HOUR(d))",
+     "COUNT(EXTRACT(MONTH FROM d)) + COUNT(EXTRACT(YEAR FROM d)) + COUNT(EXTRACT(DAY FROM d)) "
+     "+ COUNT(EXTRACT(QUARTER FROM d)) + COUNT(EXTRACT(HOUR FROM d))"),
+    ("COUNT(DATE_PART('month', d))", "COUNT(EXTRACT(MONTH FROM d))"),
+    ("MEAN(x)", "AVG(x)"),
+    ("COUNT_IF(x > 1)", "COUNT(CASE WHEN x > 1 THEN 1 END)"),
+    ("COUNT(*) FILTER (WHERE b)", "COUNT(CASE WHEN b THEN 1 END)"),
+    ("SUM(x) FILTER (WHERE k > 1 OR b)", "SUM(CASE WHEN k > 1 OR b THEN x END)"),
+    ("AVG(x + k) FILTER (WHERE b)", "AVG(CASE WHEN b THEN x + k END)"),
+    ("SUM(IF(b, 1, 0))", "SUM(CASE WHEN b THEN 1 ELSE 0 END)"),
+    ("SUM(CASE WHEN b THEN 1 ELSE IF(x > 1, IF(b, 2, 3), 4) END)",
+     "SUM(CASE WHEN b THEN 1 ELSE CASE WHEN x > 1 THEN CASE WHEN b THEN 2 ELSE 3 END ELSE 4 END END)"),
+    ("SUM(CASE k WHEN 1 THEN 2 WHEN 2 THEN 3 ELSE 4 END)", "SUM(CASE WHEN k = 1 THEN 2 WHEN k = 2 THEN 3 ELSE 4 END)"),
+    ("ROUND(SUM(x), 2)", "ROUND(SUM(x) * 100) / 100"),
+    ("ROUND(SUM(x), -1)", "ROUND(SUM(x) / 10) * 10"),
+    ("ROUND(SUM(x), 0)", "ROUND(SUM(x))"),
+    ("SUM(COALESCE(x, k, 1))", "SUM(COALESCE(x, COALESCE(k, 1)))"),
+    ("CAST(SUM(x) AS INTEGER) + COUNT(*)::INT", "CAST(SUM(x) AS BIGINT) + CAST(COUNT(*) AS BIGINT)"),
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -88,6 +112,35 @@ def test_what_is_answered_prints_back_to_itself(question: str) -> None:
     assert parse(plan.sql()) == plan
     assert {type(node) for node in read(question).walk()} <= ALLOWED
     bind(plan, TABLES)
+
+
+@pytest.mark.parametrize(("short", "long"), SPELT_OUT)
+def test_another_way_of_writing_is_the_same_question(short: str, long: str) -> None:
+    """The plan is that of what it stands for, and prints back to it."""
+    plan = parse(f"SELECT {short} AS n FROM t")
+    assert plan == parse(f"SELECT {long} AS n FROM t") == parse(plan.sql())
+    bind(plan, TABLES)
+
+
+@pytest.mark.parametrize("kind", SPELLINGS)
+def test_spelling_out_drops_no_part(kind: type[exp.Expression]) -> None:
+    """Whatever a node may hold beside its usual parts: it is kept, or the node is left as it is."""
+    usual = {"this": exp.column("x"), "to": exp.DataType.build("int"), "true": exp.column("y"), "ifs": [exp.If()]}
+    usual["expression"] = exp.Where(this=exp.column("z"))
+    given = {name: part for name, part in usual.items() if name in kind.arg_types}
+    for name in set(kind.arg_types) - NOTES - {"ifs"}:
+        strange = exp.column("strange")
+        whole = exp.Paren(this=kind(**{**given, name: [strange] if name == "expressions" else strange}))
+        spell_out(whole)
+        assert any(column.name == "strange" for column in whole.find_all(exp.Column)), name
+
+
+def test_a_refusal_names_no_part_of_the_parser_and_points_at_the_start() -> None:
+    """Line and column are where the analyst wrote it, also below other lines."""
+    with pytest.raises(UnsupportedQuery, match=r"^MIN\(x\) is not answered \(line 2, column 3\); "):
+        parse("SELECT COUNT(*) AS größe,\n  MIN(x) AS m FROM t")
+    with pytest.raises(UnsupportedQuery, match=r"^STRFTIME\(d, '%Y'\) is not answered \(line 1, column 16\); "):
+        parse("SELECT COUNT(  STRFTIME( d, '%Y')) AS n FROM t")
 
 
 def test_no_class_of_node_outside_the_list_is_read() -> None:
@@ -182,6 +235,7 @@ LITERALS = (
     NUMBERS
     | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=4).map(Literal)
     | st.sampled_from([Literal(None), Literal(True), Literal(False), Literal("2026-01-31", is_date=True)])
+    | st.just(Literal("2026-01-31 10:00:00", is_time=True))
 )
 COLUMNS = st.builds(Column, NAMES, st.none() | NAMES)
 

@@ -43,6 +43,8 @@ def test_every_expression_has_one_kind(expression: str, kind: Kind | None) -> No
         ("x / 4", -2.5, 2.5), ("-k", -3, 0), ("ABS(x)", 0, 10), ("FLOOR(x / 4)", -3, 3), ("7", 7, 8),
         ("k / -2", -1.5, 0),         ("COALESCE(x, 50)", -10, 50),
         ("CASE WHEN b THEN 1 WHEN x > 0 THEN k ELSE -1 END", -1, 3),
+        ("ROUND(x, 1)", -10, 10), ("ROUND(x / 3, -1)", -10, 10), ("CAST(x / 4 AS INTEGER)", -3, 3),
+        ("CAST(k AS DOUBLE)", 0, 3), ("MONTH(d) * 0 + 1", 1, 1),
         ("CASE WHEN b THEN x END", -10, 10), ("COALESCE(NULL, k)", 0, 3), ("(x + 10) * (k + 1)", 0, 80),
     ),
 )  # fmt: skip

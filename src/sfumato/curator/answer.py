@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +14,10 @@ from sfumato import charts
 from sfumato.curator.result import Row
 from sfumato.errors import InvalidArgument
 from sfumato.privacy.guarantee import Guarantee
+
+_LONGEST, _ENDS = 60, 20  # rows that are printed at all, and at both ends of a longer table
+_WIDTH = 100
+_SUBTITLE = 90  # characters of a note in a chart
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +32,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A private answer; `rows` and `intervals` are all that the analyst may know."""
+    """A private answer; `rows` and `intervals` are all that the analyst may know, `receipt.notes` how to read them."""
 
     columns: tuple[str, ...]
     rows: list[dict[str, Any]]
@@ -41,7 +47,7 @@ class Answer:
         return self.explanation
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Columns of values, each estimate with its interval as NAME_low and NAME_high."""
+        """Columns of values, each estimate with its interval as NAME_low and NAME_high; notes: `receipt.notes`."""
         table: dict[str, list[Any]] = {}
         for name in self.columns:
             table[name] = [row[name] for row in self.rows]
@@ -78,49 +84,123 @@ class Answer:
             writer.writerow(table)
             writer.writerows(zip(*table.values(), strict=True))
 
-    def plot(self, column: str | None = None) -> Any:
-        """An Altair chart of one column with its error bars; the first one with intervals unless named."""
+    def plot(self, column: str | None = None, *, notes: bool = True) -> Any:
+        """An Altair chart of one column with its error bars; the first one with intervals unless named.
+
+        One key goes along the axis, dates and numbers first; others become colours. `save('chart.png')` writes it.
+        """
         valued = [name for name in self.columns if any(pair is not None for pair in self.intervals[name])]
+        if not valued:
+            raise InvalidArgument("a plot must have a column with intervals, and a row; got none; ask for another")
         chosen = column or valued[0]
         if chosen not in valued:
             raise InvalidArgument(
                 f"column must be one with intervals ({', '.join(valued)}); got {column!r}; choose one"
             )
-        keys = [name for name in self.columns if name not in valued]
-        labels = [" / ".join(str(row[name]) for name in keys) if len(keys) != 1 else row[keys[0]] for row in self.rows]
+        keys = self._along([name for name in self.columns if name not in valued])
+        points = [
+            self._point(row, keys, row[chosen], pair or (row[chosen], row[chosen]))
+            for row, pair in zip(self.rows, self.intervals[chosen], strict=True)
+            if row[chosen] is not None
+        ]
         title = f"{chosen}, with {self.confidence:.0%} intervals; epsilon {float(self.guarantee.epsilon):g}"
-        names = {"label": ", ".join(keys) or "all", "value": chosen, "title": title}
-        bars = [pair or (row[chosen], row[chosen]) for row, pair in zip(self.rows, self.intervals[chosen], strict=True)]
-        return charts.with_intervals(labels or ["all"], [row[chosen] for row in self.rows], bars, names)
+        said = tuple(textwrap.shorten(note, _SUBTITLE, placeholder=" ...") for note in self.receipt.notes if notes)
+        names = charts.Names(", ".join(keys[:1]), chosen, title, " / ".join(keys[1:]), said)
+        return charts.with_intervals(points, names)
+
+    def _point(self, row: dict[str, Any], keys: list[str], value: float, pair: tuple[float, float]) -> charts.Point:
+        series = " / ".join(charts.in_words(row[name]) for name in keys[1:]) if len(keys) > 1 else None
+        return charts.Point(row[keys[0]] if keys else "all", value, *pair, series=series)
+
+    def _along(self, keys: list[str]) -> list[str]:
+        """The keys, that first which goes along the axis: dates, else numbers, else the first."""
+        ranks: tuple[charts.Kind, ...] = ("temporal", "quantitative", "nominal")
+        kinds = {name: charts.kind_of([row[name] for row in self.rows]) for name in keys}
+        return sorted(keys, key=lambda name: ranks.index(kinds[name]))
+
+    def __repr__(self) -> str:
+        """What it is; printing it shows the values."""
+        epsilon = float(self.guarantee.epsilon)
+        return f"Answer(columns={', '.join(self.columns)}; rows={len(self.rows)}; epsilon={epsilon:g})"
 
     def __str__(self) -> str:
-        """A plain table: value ± half-width, or [low, high] where the interval is not centred."""
-        cells = [list(self.columns)]
-        for place, row in enumerate(self.rows):
-            cells.append([_shown(row[name], self.intervals[name][place]) for name in self.columns])
-        widths = [max(len(line[i]) for line in cells) for i in range(len(self.columns))]
-        lines = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
+        """A plain table: value ± half-width, or [low, high] where the interval is not centred; then the notes."""
+        places = list(range(len(self.rows)))
+        left_out = len(places) - 2 * _ENDS if len(places) > _LONGEST else 0
+        places = [*places[:_ENDS], *places[-_ENDS:]] if left_out else places
+        columns = [[name, *self._cells(name, places)] for name in self.columns]
+        widths = [max(map(len, cells)) for cells in columns]
+        lines = [
+            "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+            for line in zip(*columns, strict=True)
+        ]
+        if left_out:
+            lines.insert(
+                _ENDS + 1, f"... {left_out} of {len(self.rows)} rows are left out here; to_pandas() has all ..."
+            )
+        for note in self.receipt.notes:
+            lines += textwrap.wrap(f"Note: {note}", _WIDTH, subsequent_indent="      ")
         return "\n".join(lines)
+
+    def _cells(self, name: str, places: list[int]) -> list[str]:
+        """A column of the table; times as days where all are midnights."""
+        values = [row[name] for row in self.rows]
+        times = [value for value in values if isinstance(value, datetime.datetime)]
+        if times and all(time.time() == datetime.time() for time in times):
+            values = [value.date() if isinstance(value, datetime.datetime) else value for value in values]
+        return [_shown(values[place], self.intervals[name][place]) for place in places]
 
 
 def rounded(value: float, interval: tuple[float, float] | None) -> float:
     """A number without the digits that are only noise: rounded to a hundredth of the half-width, about."""
     if interval is None or not math.isfinite(value):
         return value
-    sides = [side for side in (value - interval[0], interval[1] - value) if 0 < side < math.inf]
-    return round(value, 2 - math.floor(math.log10(max(sides)))) if sides else value
+    sides = _sides(value, interval)
+    return round(value, 2 - _exponent(max(sides))) if sides else value
+
+
+def _sides(value: float, interval: tuple[float, float]) -> list[float]:
+    """The distances to the ends of an interval that are neither nothing nor infinite."""
+    return [side for side in (value - interval[0], interval[1] - value) if 0 < side < math.inf]
+
+
+def _exponent(size: float) -> int:
+    return math.floor(math.log10(size))
 
 
 def _shown(value: Any, interval: tuple[float, float] | None) -> str:
+    """A cell: as many digits as mean something, and none of a count that was made whole."""
     if interval is None or value is None:
-        return f"{value:g}" if isinstance(value, float) else str(value)
-    below, above = value - interval[0], interval[1] - value
-    finite = [side for side in (below, above) if 0 < side < math.inf]
-    digits = max(0, 1 - math.floor(math.log10(max(finite)))) if finite else 0
-    number = f"{value:,.{digits}f}"
-    if math.isfinite(below) and math.isfinite(above) and abs(below - above) <= 0.01 * max(below, above):
-        return f"{number} ± {above:,.{digits}f}"
-    return f"{number} [{interval[0]:,.{digits}f}, {interval[1]:,.{digits}f}]"
+        return charts.in_words(value)
+    sides, is_whole = _sides(value, interval), isinstance(value, int)
+    places = 0 if is_whole or not sides else 2 - _exponent(max(sides))
+    number = _decimal(value, places)
+    slack = max(sides, default=0) * 0.01 + is_whole  # a value that was made whole moved by up to a half
+    if len(sides) == 2 and abs(sides[0] - sides[1]) <= slack:
+        return f"{number} ± {_half_width(max(sides), is_whole)}"
+    return f"{number} [{_outward(interval[0], places, math.floor)}, {_outward(interval[1], places, math.ceil)}]"
+
+
+def _half_width(size: float, is_whole: bool) -> str:
+    """Two digits, three after a leading 1, rounded up."""
+    leading = size / 10 ** _exponent(size)
+    places = (2 if leading < 2 else 1) - _exponent(size)
+    return _outward(size, min(places, 0) if is_whole else places, math.ceil)
+
+
+def _outward(end: float, places: int, rounding: Any) -> str:
+    """An end of an interval, rounded so that the interval grows, but for what doubles lose anyway."""
+    if not math.isfinite(end):
+        return str(end)
+    steps = end * 10.0**places
+    near = round(steps)
+    return _decimal((near if math.isclose(steps, near, rel_tol=1e-9) else rounding(steps)) / 10.0**places, places)
+
+
+def _decimal(number: float, places: int) -> str:
+    """A number with thousands parted, and never a negative zero."""
+    text = f"{round(number, places):,.{max(0, places)}f}"
+    return text.removeprefix("-") if not any(digit in text for digit in "123456789") else text
 
 
 def answer_rows(rows: Sequence[Row], columns: tuple[str, ...]) -> tuple[list[dict[str, Any]], dict[str, Any]]:

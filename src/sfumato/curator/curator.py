@@ -6,6 +6,7 @@ is charged.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,14 +14,14 @@ from typing import Any
 from sfumato import checks
 from sfumato.curator.answer import Answer, Receipt, answer_rows
 from sfumato.curator.explain import explain, explain_plan, notes
-from sfumato.curator.measure import measure_all
+from sfumato.curator.measure import Measured, measure_all
 from sfumato.curator.quote import Quote, quote_of
 from sfumato.curator.release import NoisyReleaser, Releaser
 from sfumato.curator.result import rows_of
 from sfumato.dataset.table import Table
-from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.duckdb import FAILED, DuckdbEngine
 from sfumato.engines.engine import Engine
-from sfumato.errors import InvalidArgument, SourceNotFound
+from sfumato.errors import EngineFailed, InvalidArgument, SourceNotFound
 from sfumato.ledger.memory import MemoryLedger
 from sfumato.plan.bind import bind
 from sfumato.plan.bound import Statistic
@@ -99,9 +100,7 @@ class Curator:
         plan = self.plan(question, epsilon, chosen)
         _still_there(plan.bound.table)
         entry = self.ledger.reserve(plan.loss, plan.bound.canonical, analyst)
-        with self._engine.run(plan) as run:
-            found = measure_all(plan, run, self._releaser)
-            statements = tuple(run.statements)
+        found, statements = self._compute(plan)
         rows = rows_of(plan, found)
         names = tuple(column.name for column in plan.bound.shown)
         listed, intervals = answer_rows(rows, names)
@@ -112,6 +111,12 @@ class Curator:
         return Answer(
             names, listed, intervals, promise, receipt, float(plan.confidence), explain(plan, found, statements)
         )
+
+    def _compute(self, plan: PricedPlan) -> tuple[list[Measured], tuple[str, ...]]:
+        """The private cells, and the SQL that ran; a failure has one constant message and nothing else."""
+        with contextlib.suppress(EngineFailed), self._engine.run(plan) as run:
+            return measure_all(plan, run, self._releaser), tuple(run.statements)
+        raise EngineFailed(FAILED)  # a new one, out here: the engine's own is tied to what failed, and that to values
 
 
 def _still_there(table: Table) -> None:

@@ -70,7 +70,10 @@ def bar(measured: Measured, miss: Fraction) -> Bar:
     reach = measured.noise.reach(1 - noise_miss / measured.priced.cells)
     if tails is None:
         return Bar(reach, 0)
-    return Bar(reach, tails.lost(measured.limit) if tails.known() else None)
+    limit = measured.limit
+    if limit.closed:
+        return Bar(reach, tails.lost(limit.steps, closed=True))
+    return Bar(reach, tails.lost(limit.steps, closed=False) + tails.continued(limit.steps) if tails.enough() else None)
 
 
 def estimate(measured: Measured, key: tuple[Key, ...], off: Bar) -> Estimate:
@@ -90,15 +93,16 @@ def _mean(measured: Measured, cells: tuple[int, ...], away: int | None) -> Estim
     assert interval is not None
     assert centre is not None
     low, high = float(interval.low), float(interval.high)
+    ends = (-math.inf, math.inf) if measured.priced.bounds_share else (low, high)  # nobody declared bought ones
     middle, spread = float(centre.middle), float(centre.spread)
     plus, minus = cells
     if plus + minus <= 0:
-        return Estimate((low + high) / 2, low, high)
+        return Estimate((low + high) / 2, *ends)
 
     def mean(p: int, m: int) -> float:
         return min(high, max(low, middle + spread * (p - m) / (p + m)))
 
     if away is None or plus + minus - 2 * away <= 0:
-        return Estimate(mean(plus, minus), low, high)
+        return Estimate(mean(plus, minus), *ends)
     corners = [mean(plus + a, minus + b) for a in (-away, away) for b in (-away, away)]
     return Estimate(mean(plus, minus), min(corners), max(corners))

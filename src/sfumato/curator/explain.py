@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sfumato.curator.measure import Measured
-from sfumato.plan.bound import Statistic
-from sfumato.plan.price import PricedMeasure, PricedPlan
+from sfumato.plan.price import PricedMeasure, PricedPlan, most_rows
 from sfumato.privacy.sensitivity import Norm
 
 _KINDS = {Norm.L1: "discrete Laplace", Norm.L2: "discrete Gaussian"}
@@ -51,14 +50,18 @@ def _closing(plan: PricedPlan) -> list[str]:
         f"The shares add up to {total}: each step is differentially private for its share, "
         "whatever was released before, and HAVING, ORDER BY, LIMIT and arithmetic on results are post-processing.",
         f"Intervals hold with probability {float(plan.confidence):.0%} over the noise, "
-        + ("for all cells at once, " if plan.simultaneous else "for each cell, ")
+        + ("for all cells at once, shown or not, " if plan.simultaneous else "for each cell, ")
         + "and concern this table, not a population beyond it.",
     ]
 
 
+def _named(priced: PricedMeasure) -> str:
+    argument = priced.measure.argument
+    return priced.measure.statistic.value + ("" if argument is None else f" of {argument.expression.sql()}")
+
+
 def _price_lines(priced: PricedMeasure) -> list[str]:
-    argument = "" if priced.measure.argument is None else f" of {priced.measure.argument.expression.sql()}"
-    lines = [f"{priced.measure.statistic.value}{argument}: {priced.share} for the values"]
+    lines = [f"{_named(priced)}: {priced.share} for the values"]
     for share, what in (
         (priced.bounds_share, "bounds of the values"),
         (priced.centre_share, "where the values lie"),
@@ -80,7 +83,7 @@ def _measure_lines(priced: PricedMeasure, measured: Measured) -> list[str]:
         lines.append(f"  measured from {middle:g} in units of {spread:g}, bought for {priced.centre_share}")
     origin = f"bought for {priced.limit_share}" if priced.limit_share else "declared"
     lines.append(
-        f"  a unit counts up to C = {float(measured.limit * step):g}, {origin}; whoever has more is weighed down"
+        f"  a unit counts up to C = {float(measured.limit.steps * step):g}, {origin}; whoever has more is weighed down"
     )
     deviation, kind = measured.noise.deviation() * float(step), _KINDS[priced.share.norm]
     lines.append(f"  {kind} noise of standard deviation {deviation:g} on every cell")
@@ -89,30 +92,26 @@ def _measure_lines(priced: PricedMeasure, measured: Measured) -> list[str]:
 
 def notes(plan: PricedPlan, found: Sequence[Measured]) -> tuple[str, ...]:
     """What the answer does not say, or only with reservations."""
-    said = []
-    for measured in found:
-        name = measured.priced.measure.statistic.value
-        tails = measured.tails((1 - plan.confidence) / 5)
-        unseen = None if tails is None else tails.unseen()
-        if tails is not None and not tails.known():
-            said.append(
-                f"{name}: too few units to see how much the largest ones have, so the interval has no bound on that "
-                "side; declare most_rows for the table, or give bound=, or ask with more epsilon."
-            )
-        elif unseen:
-            said.append(
-                f"{name}: up to {unseen} units of unusually large influence may exist that the limit weighs down and "
-                "that the interval does not cover; a declared maximum (most_rows) closes that gap."
-            )
-        elif unseen is None and measured.priced.most != _own_most(plan, measured):
-            said.append(f"{name}: the limit was declared, so what it takes away is not known and not in the interval.")
-    return tuple(said)
+    return tuple(note for measured in found if (note := _note(plan, measured)))
 
 
-def _own_most(plan: PricedPlan, measured: Measured) -> int | None:
-    """The limit that surely takes nothing away: one row where a row is a unit, one unit where units are counted."""
-    once = measured.priced.measure.statistic is Statistic.UNITS and not plan.bound.groups
-    if not plan.bound.table.unit.columns or once:
-        return measured.limit
-    declared = plan.bound.table.most_rows
-    return None if declared is None else declared * measured.priced.row_steps
+def _note(plan: PricedPlan, measured: Measured) -> str | None:
+    priced, limit = measured.priced, measured.limit
+    tails = measured.tails((1 - plan.confidence) / 5)
+    name, most = _named(priced), most_rows(plan.bound, priced.measure)
+    if priced.rows is not None and (most is None or priced.rows < most):
+        return f"{name}: the limit was given, so what it takes away is not known and not in the interval."
+    if tails is None or limit.closed:
+        return None
+    if not tails.enough():
+        return (
+            f"{name}: too few units to see how much the largest ones have, so the interval has no bound on that side; "
+            "declare most_rows for the table, or give bound=, or ask with more epsilon."
+        )
+    beyond = float(max(limit.steps, tails.edge(tails.top())) * priced.step)
+    closes = "" if most is not None else "; a declared maximum (most_rows) helps"
+    return (
+        f"{name}: up to {tails.unseen(limit.steps)} units with an influence above {beyond:.3g} may exist that are too "
+        "few to be seen; the interval covers what the limit takes from them only as far as their numbers fall off as "
+        f"those seen{closes}."
+    )

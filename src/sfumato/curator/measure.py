@@ -6,7 +6,6 @@ what is exact never does.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,17 +18,17 @@ from sfumato.plan.bound import Statistic
 from sfumato.plan.influence import (
     BINS,
     MAGNITUDES,
-    Tails,
-    above_all,
-    choose,
+    last_seen,
     magnitude,
     quantile_bin,
     signed_bin_middle,
 )
 from sfumato.plan.interval import Interval
 from sfumato.plan.price import Centre, PricedMeasure, PricedPlan
+from sfumato.plan.tails import Limit, Tails, choose
 
-_LIKELY, _SURE = Fraction(1, 100), Fraction(1, 10**6)  # how often noise alone looks like a unit in any bin
+_LIKELY, _SURE = Fraction(1, 100), Fraction(1, 10**3)  # how often noise alone looks like a unit in any bin
+_WIDER = 8  # octaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +36,7 @@ class Measured:
     """One measure's private cells by group, and what was bought on the way."""
 
     priced: PricedMeasure
-    limit: int
+    limit: Limit
     moves: int
     cells: dict[tuple[Key, ...], tuple[int, ...]]
     influences: tuple[int, ...] | None
@@ -56,12 +55,7 @@ class Measured:
 
 
 def _tails(bins: Sequence[int], moves: int, miss: Fraction, priced: PricedMeasure) -> Tails:
-    noise = priced.limit_share.noise(moves)
-    above = [len(bins) - 1 - j for j in range(len(bins))]
-    sums = tuple(sum(bins[j + 1 :]) for j in range(len(bins)))
-    usual = tuple(math.sqrt(max(1, k)) * noise.deviation() for k in above)
-    reach = tuple(noise.sum_reach(k, 1 - miss / len(bins)) if k else 0 for k in above)
-    return Tails(priced.row_steps, sums, usual, reach, sum(bins), priced.most)
+    return Tails.read(bins, priced.limit_share.noise(moves), miss, row_steps=priced.row_steps, most=priced.most)
 
 
 def measure_all(plan: PricedPlan, run: Run, releaser: Releaser) -> list[Measured]:
@@ -72,13 +66,13 @@ def measure_all(plan: PricedPlan, run: Run, releaser: Releaser) -> list[Measured
     run.prepare(measures)
     bought = [_influences(plan, run, releaser, i, priced) for i, priced in enumerate(measures)]
     limits = [_limit(plan, priced, influences, len(keys)) for priced, influences in zip(measures, bought, strict=True)]
-    exact = run.cells(limits)
+    exact = run.cells([limit.steps for limit in limits])
     found, start = [], 0
     for i, (priced, limit, influences) in enumerate(zip(measures, limits, bought, strict=True)):
         wanted = range(start, start + priced.cells)
         start += priced.cells
         vector = [exact[key][cell] if key in exact else 0 for key in keys for cell in wanted]
-        moves = plan.moves(priced, limit)
+        moves = plan.moves(priced, limit.steps)
         noisy = iter(releaser.release(f"cells {i}", vector, moves, priced.share))
         cells = {key: tuple(next(noisy) for _ in wanted) for key in keys}
         found.append(Measured(priced, limit, moves, cells, influences, plan.histogram_moves))
@@ -86,13 +80,17 @@ def measure_all(plan: PricedPlan, run: Run, releaser: Releaser) -> list[Measured
 
 
 def _bounded(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced: PricedMeasure) -> PricedMeasure:
-    """The measure with an interval for its values: declared, or bought as a power of two around zero."""
+    """The measure with an interval for its values: declared, or bought as a power of two around zero.
+
+    It is far wider than the values that were seen: what a unit may have is limited later, and a wide interval only
+    makes the lattice coarser, while a narrow one would cut values and nobody would know how much.
+    """
     if priced.interval is not None or priced.measure.statistic not in (Statistic.SUM, Statistic.MEAN):
         return priced
     moves, share = plan.histogram_moves, priced.bounds_share
     noisy = releaser.release(f"magnitudes {place}", run.magnitudes(place), moves, share)
     reach = share.noise(moves).reach(1 - _SURE / MAGNITUDES)
-    bound = magnitude(above_all(noisy, reach))
+    bound = magnitude(min(last_seen(noisy, reach) + _WIDER, MAGNITUDES - 1))
     return priced.within(Interval(-bound, bound))
 
 
@@ -124,11 +122,12 @@ def _influences(
     return tuple(releaser.release(f"influences {place}", exact, plan.histogram_moves, priced.limit_share))
 
 
-def _limit(plan: PricedPlan, priced: PricedMeasure, influences: tuple[int, ...] | None, groups: int) -> int:
-    """The limit C in steps: declared, or chosen from the bought histogram, and never more than the noise can carry."""
+def _limit(plan: PricedPlan, priced: PricedMeasure, influences: tuple[int, ...] | None, groups: int) -> Limit:
+    """The limit C: declared, or chosen from the bought histogram, and never more than the noise can carry."""
     largest = priced.share.largest()
     if influences is None:
         assert priced.declared_limit is not None
-        return min(priced.declared_limit, largest)
+        return Limit(min(priced.declared_limit, largest), closed=False)
     tails = _tails(influences, plan.histogram_moves, _LIKELY, priced)
-    return min(choose(tails, priced.share.variance(), groups * priced.cells), largest)
+    chosen = choose(tails, priced.share.variance(), groups * priced.cells)
+    return Limit(min(chosen.steps, largest), chosen.closed)

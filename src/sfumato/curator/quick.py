@@ -12,7 +12,9 @@ from typing import Any
 from sfumato.checks import Number
 from sfumato.curator.answer import Answer
 from sfumato.curator.curator import Curator
+from sfumato.dataset.name import takes
 from sfumato.dataset.table import Table, table
+from sfumato.errors import InvalidArgument
 from sfumato.ledger.memory import COUNTING, MemoryLedger
 from sfumato.privacy.guarantee import Guarantee
 
@@ -20,6 +22,7 @@ _UNLIMITED = Guarantee(epsilon=COUNTING)
 _PROCESS = MemoryLedger(_UNLIMITED)
 
 
+@takes("write sf.ask('SELECT ...', data={'people': frame}, epsilon=1)")
 def ask(
     question: str,
     *,
@@ -27,11 +30,21 @@ def ask(
     epsilon: Number,
     unit: str | list[str] | None = None,
     columns: Mapping[str, Any] | None = None,
+    most_rows: int | None = None,
     **options: Any,
 ) -> Answer:
-    """A private answer about frames or files; `unit` and `columns` declare every table that is not declared yet."""
+    """A private answer about frames or files by name.
+
+    `unit`, `columns` and `most_rows` declare every table that is not declared yet, as in `sf.table`; the options are
+    those of `Curator.ask`.
+    """
+    if not isinstance(data, Mapping):
+        raise InvalidArgument(
+            f"data must map names to frames or files; got a {type(data).__name__}; write data={{'people': frame}}, "
+            "with the name that stands after FROM"
+        )
     tables = {
-        name: source if isinstance(source, Table) else table(source, unit=unit, columns=columns)
+        name: source if isinstance(source, Table) else table(source, unit=unit, columns=columns, most_rows=most_rows)
         for name, source in data.items()
     }
     return Curator(tables, allowance=_UNLIMITED, ledger=_PROCESS).ask(question, epsilon=epsilon, **options)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sfumato.plan.bound import Statistic
 from sfumato.plan.price import PricedMeasure, PricedPlan, measured
+from sfumato.plan.tails import units_needed
 from sfumato.privacy.guarantee import Guarantee
 
 
@@ -54,8 +55,18 @@ def _expected(plan: PricedPlan, priced: PricedMeasure) -> Expected:
         return Expected(None, "")
     limit = priced.declared_limit
     moves = plan.moves(priced, limit if limit is not None else priced.row_steps)
-    reach = priced.share.noise(moves).reach(plan.confidence)
-    half_width = float(reach * priced.step)
+    half_width = float(priced.share.noise(moves).reach(plan.confidence) * priced.step)
     if limit is not None:
         return Expected(half_width, "")
-    return Expected(half_width, " for each row of a person that counts (the limit C is bought)")
+    row = (
+        "row" if priced.measure.statistic is not Statistic.SUM else f"row of {priced.row_steps * float(priced.step):g}"
+    )
+    return Expected(half_width, f" for each {row} of a unit that counts (how many is bought{_needs(plan, priced)})")
+
+
+def _needs(plan: PricedPlan, priced: PricedMeasure) -> str:
+    """How many units there must be for an interval with two ends."""
+    if priced.most is not None:
+        return ""
+    noise = priced.limit_share.noise(plan.histogram_moves)
+    return f"; with fewer than about {units_needed(noise):,} units the interval has no upper end"

@@ -21,6 +21,7 @@ from sfumato.errors import UnsupportedQuery
 from sfumato.plan.bound import Sort
 from sfumato.plan.node import Call, Case, Expression, In, KeyAt, Literal, MeasureAt
 from sfumato.plan.price import PricedPlan, measured
+from sfumato.plan.typed import time_of
 
 Value = Estimate | Key | None
 
@@ -30,6 +31,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 ROUNDING: dict[str, Callable[[float], float]] = {
     "floor": math.floor, "ceil": math.ceil, "round": lambda x: math.copysign(math.floor(abs(x) + 0.5), x),
+    "as_integer": round,
 }  # fmt: skip
 
 
@@ -133,7 +135,9 @@ def _among(value: Value, items: list[Value]) -> bool | None:
 def _constant(literal: Literal) -> Value:
     if literal.is_number:
         return exactly(float(Fraction(str(literal.value))))
-    return datetime.date.fromisoformat(str(literal.value)) if literal.is_date else literal.value
+    if literal.is_date:
+        return time_of(literal).date()
+    return time_of(literal) if literal.is_time else literal.value
 
 
 def _apply(function: str, arguments: list[Value]) -> Value:
@@ -172,6 +176,8 @@ def _arithmetic(function: str, numbers: list[Estimate]) -> Estimate | None:
             return None if inverse is None else first * inverse
         case "negate":
             return -first
+        case "as_double":
+            return first
         case "abs":
             least = 0.0 if first.low <= 0 <= first.high else min(abs(first.low), abs(first.high))
             return Estimate(abs(first.value), least, max(abs(first.low), abs(first.high)))

@@ -10,6 +10,7 @@ Fraction(200000, 1)
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,9 +18,13 @@ from fractions import Fraction
 from sfumato import checks
 from sfumato.dataset.keys import Key, dates, in_kind, read_keys
 from sfumato.dataset.kind import Kind, kind_of, may_be_read_as, read_kind
+from sfumato.dataset.name import takes
 from sfumato.errors import InvalidArgument
 
 __all__ = ["Bounds", "Column", "Key", "column", "dates"]
+
+
+_DATES = "for dates declare keys=sf.dates(first, last)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,8 @@ class Column:
     def of_kind(self, kind: Kind) -> Column:
         """The same column, its kind known; refuses a declaration that does not fit it."""
         if self.bounds is not None and not kind.is_number:
-            raise InvalidArgument(f"bounds must belong to numbers; got a column of type {kind}; declare type='double'")
+            advice = _DATES if kind in (Kind.DATE, Kind.TIMESTAMP) else "declare type='double' if it holds numbers"
+            raise InvalidArgument(f"bounds must belong to numbers; got a column of type {kind}; {advice}")
         return replace(self, kind=kind, keys=None if self.keys is None else in_kind(self.keys, kind))
 
     def stored_as(self, stored: Kind) -> Column:
@@ -78,6 +84,7 @@ class Column:
         return self.of_kind(Kind.TEXT if self.bounds is None else Kind.REAL)
 
 
+@takes("the column's own name stands before it: columns={'age': sf.column(bounds=(0, 120))}")
 def column(
     *,
     type: str | None = None,
@@ -95,4 +102,6 @@ def column(
 def _two(bounds: object) -> tuple[checks.Number, checks.Number]:
     if not isinstance(bounds, (tuple, list)) or len(bounds) != 2:
         raise InvalidArgument(f"bounds must be two numbers (low, high); got {bounds!r}; for example (0, 100)")
+    if any(isinstance(bound, (datetime.date, str)) for bound in bounds):
+        raise InvalidArgument(f"bounds must be two numbers (low, high); got {bounds!r}; {_DATES}")
     return bounds[0], bounds[1]

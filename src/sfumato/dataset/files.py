@@ -60,6 +60,9 @@ class _Files:
         return types
 
 
+_MILLISECONDS = "a time in milliseconds, which must be written in microseconds"
+
+
 @dataclass(frozen=True, slots=True)
 class ParquetFiles(_Files):
     """Parquet files; types come from their schema."""
@@ -83,7 +86,7 @@ class ParquetFiles(_Files):
         assert isinstance(engine, duckdb.DuckDBPyConnection)
         file = [glob.escape(path)]
         try:
-            tree = engine.execute("SELECT name, num_children FROM parquet_schema(?)", file).fetchall()
+            tree = engine.execute("SELECT name, num_children, converted_type FROM parquet_schema(?)", file).fetchall()
             # folder names such as region=north are values of rows, not a schema
             described = engine.execute("DESCRIBE SELECT * FROM read_parquet(?, hive_partitioning = false)", file)
             types = [str(row[1]) for row in described.fetchall()]
@@ -92,7 +95,10 @@ class ParquetFiles(_Files):
                 f"{os.path.basename(path)} cannot be read as parquet; check that it is complete"
             ) from None
         # DESCRIBE renames one of two names that are equal but for case; the tree has them as they are
-        return dict(zip(distinct(_top(tree), where=self.label), types, strict=True))
+        names = distinct(_top([row[:2] for row in tree]), where=self.label)
+        # A time in milliseconds that is far out makes the reader fail, which is a property of a row.
+        coarse = {name for name, _, stored in tree if stored == "TIMESTAMP_MILLIS"}
+        return {name: _MILLISECONDS if name in coarse else type for name, type in zip(names, types, strict=True)}
 
 
 @dataclass(frozen=True, slots=True)

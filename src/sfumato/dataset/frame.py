@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from sfumato.dataset.kind import Kind, kinds
 from sfumato.dataset.name import distinct
+from sfumato.dataset.text import readable_text, valid_text
 from sfumato.errors import InvalidArgument
 
 Library = Literal["pandas", "polars", "pyarrow"]
 _LABELS: dict[Library, str] = {"pandas": "a pandas frame", "polars": "a polars frame", "pyarrow": "an Arrow table"}
+_LOOSE = ("object", "category")  # pandas types that may hold anything
 _CLASSES: dict[Library, str] = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
 
 
@@ -57,12 +60,21 @@ class Frame:
         """The kind of every column that can be asked about, in order; pandas objects and categories are text."""
         return kinds(self.types())
 
-    def readable(self) -> Any:
-        """The frame for an engine, without columns that cannot be asked about: one of them would make it fail."""
-        types, kept = self.types(), list(self.schema())
-        if len(kept) == len(types):
-            return self.frame
-        return self.frame[kept] if self.library == "pandas" else self.frame.select(kept)
+    def readable(self, columns: Iterable[str]) -> Any:
+        """These columns for an engine: no value of theirs makes it fail, and nobody changes them meanwhile."""
+        kept = list(dict.fromkeys(columns)) or list(self.schema())[:1]
+        match self.library:
+            case "pandas":
+                frame = self.frame[kept].copy()  # the owner may write into a frame while a question runs
+                texts = [name for name in kept if str(frame[name].dtype) in _LOOSE]
+                return frame.assign(**{name: readable_text(frame[name]) for name in texts}) if texts else frame
+            case "polars":
+                return self.frame.select(kept)
+        table = self.frame.select(kept)
+        for place, name in enumerate(kept):
+            if self.schema().get(name) is Kind.TEXT:
+                table = table.set_column(place, name, valid_text(table.column(name)))
+        return table
 
 
 def library_of(frame: object) -> Library | None:

@@ -103,8 +103,13 @@ def _as(key: Key, kind: Kind) -> Key:
     found = kind_of(key)
     if kind is Kind.REAL and found is Kind.INTEGER and abs(cast("int", key)) <= _EXACT:
         return float(cast("int", key))
+    if kind is Kind.TIMESTAMP and found is Kind.DATE:
+        return datetime.datetime.combine(cast("datetime.date", key), datetime.time())
+    if kind is Kind.DATE and isinstance(key, datetime.datetime) and key.time() == datetime.time():
+        return key.date()
     if found is not kind:
-        raise InvalidArgument(f"keys must be of the column's type {kind}; got {found}; declare its type, or convert")
+        other = f", or declare type='{found}'" if kind is Kind.TEXT else ""  # a text can be read as anything
+        raise InvalidArgument(f"keys must be of the column's type {kind}; got {found}; write them as {kind}{other}")
     return key
 
 

@@ -54,6 +54,8 @@ NAMES = {
 _ARRAY = re.compile(r"\[\d*\]$")  # INTEGER[] and INTEGER[3]; datetime64[ns] is none
 _REST = re.compile(r"[(\[<].*", re.DOTALL)
 _DICTIONARY = "dictionary<values="
+# Instants in seconds or milliseconds: an engine fails on those too far out, which is a property of a row.
+_COARSE = re.compile(r"\[m?s, |'ms', time_zone='")
 
 
 def kind_named(name: str) -> Kind | None:
@@ -63,7 +65,9 @@ def kind_named(name: str) -> Kind | None:
     (<Kind.REAL: 'DOUBLE'>, <Kind.TIMESTAMP: 'TIMESTAMP'>, None)
     """
     plain = name.lower().removeprefix(_DICTIONARY)
-    return None if _ARRAY.search(plain) else NAMES.get(_REST.sub("", plain).split(",")[0].strip())
+    return (
+        None if _ARRAY.search(plain) or _COARSE.search(plain) else NAMES.get(_REST.sub("", plain).split(",")[0].strip())
+    )
 
 
 def without_parts(name: str) -> str:
@@ -111,10 +115,12 @@ def kind_of(value: object) -> Kind:
 
 
 def may_be_read_as(stored: Kind, declared: Kind) -> bool:
-    """Whether an owner may declare another kind than the source's: text is parsed, the rest only widened.
+    """Whether an owner may declare another kind than the source's: text is parsed, a time may be read as its day.
+
+    Every such cast is total, and what does not fit is NULL.
 
     >>> may_be_read_as(Kind.TEXT, Kind.DATE), may_be_read_as(Kind.REAL, Kind.INTEGER)
     (True, False)
     """
-    widened = {(Kind.INTEGER, Kind.REAL), (Kind.DATE, Kind.TIMESTAMP)}
-    return stored is declared or stored is Kind.TEXT or (stored, declared) in widened
+    others = {(Kind.INTEGER, Kind.REAL), (Kind.DATE, Kind.TIMESTAMP), (Kind.TIMESTAMP, Kind.DATE)}
+    return stored is declared or stored is Kind.TEXT or (stored, declared) in others

@@ -11,12 +11,17 @@ sfumato.errors.UnknownName: people.parquet: unknown column 'incme'; did you mean
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
 
 from sfumato.errors import InvalidArgument, UnknownName
 
 _SHOWN = 10
+_Given = ParamSpec("_Given")
+_Made = TypeVar("_Made")
 
 
 def find(name: str, known: Iterable[str], *, what: str, where: str) -> str:
@@ -69,3 +74,46 @@ def at(place: str) -> Iterator[None]:
         yield
     except InvalidArgument as error:
         raise type(error)(f"{place}: {error}") from None
+
+
+def takes(place: str) -> Callable[[Callable[_Given, _Made]], Callable[_Given, _Made]]:
+    """Let a function refuse arguments that it does not take as any other slip; `place` helps with one without a name.
+
+    >>> @takes("say how high")
+    ... def jump(*, height): ...
+    >>> jump(hight=3)
+    Traceback (most recent call last):
+        ...
+    sfumato.errors.UnknownName: jump: unknown argument 'hight'; did you mean 'height'?
+    """
+
+    def decorate(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def checked(*given: _Given.args, **named: _Given.kwargs) -> _Made:
+            try:
+                signature.bind(*given, **named)
+            except TypeError:
+                raise _misfit(function.__name__, signature, len(given), named, place) from None
+            return function(*given, **named)
+
+        return checked
+
+    return decorate
+
+
+def _misfit(
+    function: str, signature: inspect.Signature, given: int, named: Iterable[str], place: str
+) -> InvalidArgument:
+    known = {name: each for name, each in signature.parameters.items() if each.kind is not each.VAR_KEYWORD}
+    for name in named:
+        if name not in known:
+            return UnknownName(f"{function}: unknown argument {name!r}; {nearest(name, known)}")
+    unnamed = [name for name, each in known.items() if each.kind is not each.KEYWORD_ONLY]
+    if given > len(unnamed):
+        names = ", ".join(name for name in known if name not in unnamed)
+        return InvalidArgument(f"{function}: arguments must be given by name ({names}); got one without; {place}")
+    said = {*named, *unnamed[:given]}
+    missing = [name for name, each in known.items() if each.default is each.empty and name not in said]
+    return InvalidArgument(f"{function}: {' and '.join(missing) or 'each argument once'} must be given; {place}")

@@ -64,7 +64,7 @@ def _rows(public: Source, engine: Any) -> tuple[str, list[Any]]:
         case DuckdbTable():
             return ".".join(_quoted(part) for part in public.parts), []
         case Frame():
-            engine.register("public_frame", public.readable())
+            engine.register("public_frame", public.readable(public.schema()))
             return "public_frame", []
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from sfumato import checks
 from sfumato.dataset.column import Column, column
 from sfumato.dataset.kind import Kind, kind_named, kinds, without_parts
-from sfumato.dataset.name import at, find, nearest
+from sfumato.dataset.name import at, find, nearest, takes
 from sfumato.dataset.source import Source, read_source
 from sfumato.errors import InvalidArgument, UnknownName
 from sfumato.privacy.neighbours import Neighbours, Relation
@@ -49,6 +49,7 @@ class Table:
         return find(name, self.columns, what="column", where=self.source.label)
 
 
+@takes("first comes the source, then names: sf.table('people.csv', unit='person')")
 def table(
     source: object,
     *,

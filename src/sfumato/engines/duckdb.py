@@ -17,23 +17,22 @@ from contextlib import contextmanager
 from typing import Any
 
 from sfumato.dataset.column import Key
-from sfumato.engines.duckdb_source import open_source, signature
+from sfumato.engines.duckdb_source import open_source, reading, signature
 from sfumato.engines.engine import Cells
-from sfumato.engines.lower import Lower, number, read_column, used_columns
+from sfumato.engines.lower import Lower, number, used_columns
+from sfumato.engines.weights import WEIGHT, octave, or_zero, root, weighed, weight
 from sfumato.errors import EngineFailed
 from sfumato.plan.bound import Measure, Statistic
-from sfumato.plan.influence import BELOW, BINS, FINE, HALVES, MAGNITUDES, SIGNED, least_magnitude
-from sfumato.plan.node import children, quoted
+from sfumato.plan.influence import BINS, CLOSE, FINE, HALVES, LAST_FINE, MAGNITUDES, ROW_BIN, SIGNED
+from sfumato.plan.node import Column, children, quoted
 from sfumato.plan.price import ROW, PricedMeasure, PricedPlan, sum_step
 from sfumato.privacy.sensitivity import Norm
 
 FAILED = "the engine failed on this question; it is charged; ask the owner to look"
-WEIGHT = 1 << 30
-PART = 4  # one unit in so many tells where the values of a mean lie
+PART = 8  # one unit in so many tells where the values of a mean lie
 LARGEST_PART = 1 << 52  # steps of one unit in one group; a million squares of it fit 128 bits
 MASK = 60  # groups that fit into the bits of one integer
 _MASK = "bit_or(CAST(1 AS BIGINT) << g)"  # the groups that a unit is in
-LEAST_EXPONENT = 32  # of the least magnitude, 2**-32
 _SETTINGS: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -48,14 +47,16 @@ class DuckdbEngine:
         """Open the data of one question."""
         import duckdb
 
-        connection = duckdb.connect(":memory:", config=_SETTINGS)
+        failed, connection = False, duckdb.connect(":memory:", config=_SETTINGS)
         try:
             yield DuckdbRun(connection, plan)
         except Exception:
-            # Whatever failed, its own message may hold values or paths; one constant message tells nothing.
-            raise EngineFailed(FAILED) from None
+            failed = True
         finally:
             connection.close()
+        # Raised out here: what failed may hold values or paths, also as the context of another error.
+        if failed:
+            raise EngineFailed(FAILED)
 
 
 class DuckdbRun:
@@ -66,21 +67,27 @@ class DuckdbRun:
         self.opened = signature(plan.bound.table)
         self.statements: list[str] = []
         self.table = plan.bound.table
-        self.lower = Lower(self.table.columns)
+        self.lower = Lower(self.table.columns, {Column(name): own for name, own in self._names().items()})
         self.units = [quoted(f"u{i}") for i in range(len(self.table.unit.columns))]
         self.groups = [quoted(f"k{i}") for i in range(len(self.bound.groups))]
+        self.place, self.by = ("g", " GROUP BY g") if self.groups else ("1", "")
         self.measures: tuple[PricedMeasure, ...] = plan.measures
-        open_source(connection, self.table)
+        open_source(connection, self.table, self._names())
         self._list_keys()
+        self.listed = self._listed()
         counts_units = any(measure.statistic is Statistic.UNITS for measure in self.bound.measures)
         self.collapses = plan.norm is Norm.L2 and bool(self.units)
         grouped = counts_units and bool(self.groups) and not self.collapses
         self.masked = grouped and len(self.keys()) <= MASK
         self.paired = grouped and not self.masked
+        self._execute(f"CREATE TEMP VIEW counted AS {self._counted()}")
         self._execute(f"CREATE TEMP VIEW kept AS {self._kept()}")
 
     def keys(self) -> list[tuple[Key, ...]]:
         """The keys of all groups in the order they were declared."""
+        return self.listed
+
+    def _listed(self) -> list[tuple[Key, ...]]:
         if not self.groups:
             return [()]
         return [tuple(row) for row in self._fetch(f"SELECT {', '.join(self.groups)} FROM keys ORDER BY place")]
@@ -110,35 +117,41 @@ class DuckdbRun:
             for group, name in zip(self.bound.groups, self.groups, strict=True)
         ]
         atoms = range(len(self.bound.atoms))
-        place = ", ".join(f"min(p{i})" for i in atoms)
-        atoms_listed = ", ".join([*listed, *(f"p{i}" for i in atoms)])
+        place = "0"
+        for i in atoms:  # one number for the place in the cross product, so that no two keys are tied
+            place = f"({place} * {len(self.bound.atoms[i].values)} + p{i})"
+        keys = ", ".join(self.groups)
         self._execute(
-            f"CREATE TEMP TABLE keys AS SELECT {', '.join(self.groups)}, row_number() OVER (ORDER BY {place}) AS place "
-            f"FROM (SELECT {atoms_listed} FROM {', '.join(f'atom{i}' for i in atoms)}) "
-            f"WHERE {' AND '.join(f'{name} IS NOT NULL' for name in self.groups)} GROUP BY {', '.join(self.groups)}"
+            f"CREATE TEMP TABLE keys AS SELECT {keys}, row_number() OVER (ORDER BY min(p)) AS place "
+            f"FROM (SELECT {', '.join(listed)}, {place} AS p FROM {', '.join(f'atom{i}' for i in atoms)}) "
+            f"WHERE {' AND '.join(f'{name} IS NOT NULL' for name in self.groups)} GROUP BY {keys}"
         )
 
-    def _kept(self) -> str:
-        """The rows that count: with a unit, passing WHERE, in a declared group; with the arguments of all measures."""
-        expressions = [group.expression for group in self.bound.groups]
-        expressions += [measure.argument.expression for measure in self.bound.measures if measure.argument]
-        expressions += [self.bound.where.expression] if self.bound.where else []
-        columns = self.table.columns
-        read = [read_column(name, columns[name]) for name in sorted(used_columns(expressions, children))]
-        # Unit columns are taken as they are stored: a cast might make one unit of two.
-        read += [f"{quoted(name)} AS {unit}" for name, unit in zip(self.table.unit.columns, self.units, strict=True)]
+    def _counted(self) -> str:
+        """The rows that may count: with a unit, and passing WHERE; with keys and the arguments of all measures."""
         parts = list(self.units)
         parts += [f"{self.lower.sql(g.expression)} AS {k}" for g, k in zip(self.bound.groups, self.groups, strict=True)]
         parts += [f"{self._argument(i)} AS x{i}" for i in range(len(self.bound.measures))]
         where = [f"{unit} IS NOT NULL" for unit in self.units]
         where += [self.lower.sql(self.bound.where.expression)] if self.bound.where else []
-        rows = f"SELECT {', '.join(parts)} FROM (SELECT {', '.join(read) or '1 AS one'} FROM source)"
-        rows += f" WHERE {' AND '.join(where)}" if where else ""
+        rows = f"SELECT {', '.join(parts)} FROM ({reading(self.table, self._names(), self.units)})"
+        return rows + (f" WHERE {' AND '.join(where)}" if where else "")
+
+    def _kept(self) -> str:
+        """The rows that count: those in a declared group."""
         if not self.groups:
-            return rows
+            return "SELECT * FROM counted"
         same = " AND ".join(f"r.{key} = keys.{key}" for key in self.groups)
         # Keys are listed once each, so the join keeps or drops a row, and never doubles it.
-        return f"SELECT r.*, keys.place AS g FROM ({rows}) AS r JOIN keys ON {same}"
+        return f"SELECT r.*, keys.place AS g FROM counted AS r JOIN keys ON {same}"
+
+    def _names(self) -> dict[str, str]:
+        """The columns that the question reads, with the names they get here."""
+        expressions = [group.expression for group in self.bound.groups]
+        expressions += [measure.argument.expression for measure in self.bound.measures if measure.argument]
+        expressions += [self.bound.where.expression] if self.bound.where else []
+        used = sorted(used_columns(expressions, children))
+        return {name: quoted(f"c{i}") for i, name in enumerate(used)}
 
     def _argument(self, measure: int) -> str:
         """What a row gives to a measure: a number, or for a count whether it counts; NULL and NaN give nothing."""
@@ -152,7 +165,10 @@ class DuckdbRun:
         return f"CASE WHEN NOT isnan({double}) THEN {double} END"
 
     def _steps(self, measure: int) -> list[str]:
-        """The lattice values of a row: one column, or two for a mean, whose absolute values add up to its influence."""
+        """The lattice values of a row: one column, or two for a mean, whose absolute values add up to its influence.
+
+        Of a mean's row there is `p{measure}` already: see `_halved`.
+        """
         priced, x = self.measures[measure], f"x{measure}"
         if priced.measure.statistic is Statistic.COUNT:
             return [f"CASE WHEN {x} THEN CAST({ROW} AS BIGINT) ELSE 0 END"]
@@ -160,9 +176,22 @@ class DuckdbRun:
         assert interval is not None
         clipped = f"greatest(least({x}, {number(interval.high)}), {number(interval.low)})"
         if priced.measure.statistic is Statistic.SUM:
-            return [_or_zero(x, f"CAST(floor({clipped} * {number(1 / priced.step)} + 0.5) AS BIGINT)")]
-        # A mean: (1 + y) / 2 and (1 - y) / 2, with y the distance from the centre in spreads.
-        return [_or_zero(x, f"({priced.row_steps} {sign} {self._away(measure)}) // 2") for sign in "+-"]
+            return [or_zero(x, f"CAST(floor({clipped} * {number(1 / priced.step)} + 0.5) AS BIGINT)")]
+        return [f"coalesce(p{measure}, 0)", f"coalesce({priced.row_steps} - p{measure}, 0)"]
+
+    def _halved(self) -> str:
+        """The rows that count, with (1 + y) / 2 for every mean, y the distance from the centre in spreads.
+
+        A mean releases it and 1 minus it; rounded towards zero, their absolute values add up to max(1, |y|) at most.
+        """
+        means = [i for i, priced in enumerate(self.measures) if priced.measure.statistic is Statistic.MEAN]
+        if not means:
+            return "kept"
+        halves = [
+            f"CASE WHEN x{i} IS NOT NULL THEN ({self.measures[i].row_steps} + {self._away(i)}) // 2 END AS p{i}"
+            for i in means
+        ]
+        return f"(SELECT *, {', '.join(halves)} FROM kept) AS halved"
 
     def _away(self, measure: int) -> str:
         """The distance of a value from the centre in steps, at most 2**30 by the choice of the steps."""
@@ -178,11 +207,11 @@ class DuckdbRun:
         largest = f"max(abs(x{measure})) AS m FROM kept WHERE x{measure} IS NOT NULL GROUP BY {', '.join(self.units)}"
         if not self.units:
             largest = f"abs(x{measure}) AS m FROM kept WHERE x{measure} IS NOT NULL"
-        place = f"CAST({_octave('m')} AS BIGINT)"
+        place = f"CAST({octave('m')} AS BIGINT)"
         return _dense(self._fetch(f"SELECT {place} AS j, count(*) FROM (SELECT {largest}) GROUP BY j"), MAGNITUDES)
 
     def averages(self, measure: int, priced: PricedMeasure) -> list[int]:
-        """Units, one in four by a hash of their own columns, by the signed bin of their average value.
+        """Units, one in eight by a hash of their own columns, by the signed bin of their average value in any group.
 
         The average is a quotient of integers: a sum of doubles would depend on the order of rows, so on other units.
         """
@@ -191,11 +220,11 @@ class DuckdbRun:
         clipped = f"greatest(least(x{measure}, {number(priced.interval.high)}), {number(priced.interval.low)})"
         steps = f"CAST(floor({clipped} * {number(1 / step)} + 0.5) AS BIGINT)"
         units = ", ".join(self.units)
-        averages = f"CAST(sum({steps}) // count(*) AS DOUBLE) AS m FROM kept WHERE x{measure} IS NOT NULL"
+        averages = f"CAST(sum({steps}) // count(*) AS DOUBLE) AS m FROM counted WHERE x{measure} IS NOT NULL"
         averages += f" AND hash({units}) % {PART} = 0 GROUP BY {units}"
         if not self.units:
-            averages = f"CAST({steps} AS DOUBLE) AS m FROM kept WHERE x{measure} IS NOT NULL"
-        size = _octave(f"(abs(m) * {number(step)})", HALVES)
+            averages = f"CAST({steps} AS DOUBLE) AS m FROM counted WHERE x{measure} IS NOT NULL"
+        size = octave(f"(abs(m) * {number(step)})", HALVES)
         place = f"CAST(CASE WHEN m < 0 THEN {SIGNED - 1} - {size} ELSE {SIGNED} + {size} END AS BIGINT)"
         return _dense(self._fetch(f"SELECT {place} AS j, count(*) FROM (SELECT {averages}) GROUP BY j"), 2 * SIGNED)
 
@@ -211,7 +240,7 @@ class DuckdbRun:
         mask = ", bit_or(CAST(1 AS BIGINT) << g) AS mask" if self.masked else ""
         self._execute(f"CREATE TEMP TABLE units AS SELECT {columns}{mask} FROM kept GROUP BY {', '.join(self.units)}")
         if self.paired:
-            pair = ", ".join([*self.units, *self.groups])
+            pair = ", ".join([*self.units, "g"])
             self._execute(f"CREATE TEMP TABLE pairs AS SELECT DISTINCT {pair} FROM kept")
             units = ", ".join(self.units)
             self._execute(
@@ -227,12 +256,12 @@ class DuckdbRun:
             for i, listed in enumerate(names)
             for sql, name in zip(self._part(i), listed, strict=True)
         ]
-        by = ", ".join([*self.units, *self.groups])
-        self._execute(f"CREATE TEMP TABLE parts AS SELECT {by}, {', '.join(sums)} FROM kept GROUP BY {by}")
+        by = ", ".join([*self.units, *(["g"] if self.groups else [])])
+        self._execute(f"CREATE TEMP TABLE parts AS SELECT {by}, {', '.join(sums)} FROM {self._halved()} GROUP BY {by}")
         squares = [
             f"sum({' + '.join(f'{name} * {name}' for name in listed)}) AS q{i}" for i, listed in enumerate(names)
         ]
-        norms = [f"{_root(f'q{i}')} AS n{i}" for i in range(len(self.measures))]
+        norms = [f"{root(f'q{i}')} AS n{i}" for i in range(len(self.measures))]
         units = ", ".join(self.units)
         self._execute(
             f"CREATE TEMP TABLE units AS SELECT {units}, {', '.join(norms)} "
@@ -250,12 +279,10 @@ class DuckdbRun:
         return [f"least(greatest({sum}, {-LARGEST_PART}), {LARGEST_PART})" for sum in sums]
 
     def _part_cells(self, limits: Sequence[int]) -> str:
-        keys = "".join(f"{key}, " for key in self.groups)
-        by = f" GROUP BY {', '.join(self.groups)}" if self.groups else ""
-        weights = [f"{_weight(f'n{i}', limit)} AS f{i}" for i, limit in enumerate(limits)]
+        weights = [f"{weight(f'n{i}', limit)} AS f{i}" for i, limit in enumerate(limits)]
         sums = [f"sum({name} * f{i} // {WEIGHT})" for i in range(len(limits)) for name in self._part_names(i)]
         joined = f"parts JOIN (SELECT {', '.join([*self.units, *weights])} FROM units) USING ({', '.join(self.units)})"
-        return f"SELECT {keys}{', '.join(sums)} FROM {joined}{by}"
+        return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
 
     def _influence(self, measure: int) -> str:
         """The influence of a unit, over its rows."""
@@ -270,7 +297,7 @@ class DuckdbRun:
         """At least the sum of the absolute steps of a row; a mean's two halves have max(1, |y|) together."""
         if self.measures[measure].measure.statistic is Statistic.MEAN:
             influence = f"greatest({self.measures[measure].row_steps}, abs({self._away(measure)}))"
-            return _or_zero(f"x{measure}", influence)
+            return or_zero(f"x{measure}", influence)
         return f"abs({self._steps(measure)[0]})"
 
     def influences(self, measure: int) -> list[int]:
@@ -279,10 +306,11 @@ class DuckdbRun:
         n, table = ("n", "spread") if pairs else (f"n{measure}", "units")
         if not self.units:
             table = f"(SELECT {self._row_influence(measure)} AS n{measure} FROM kept)"
-        rows = f"CAST({n} AS DOUBLE) / {self.measures[measure].row_steps}"
-        exponent = f"ceil({FINE} * log2({rows}) - 1e-6) + {BELOW * FINE}"
-        place = f"CAST(least(greatest({exponent}, 0), {BINS - 1}) AS BIGINT)"
-        return _dense(self._fetch(f"SELECT {place} AS j, count(*) FROM {table} WHERE {n} > 0 GROUP BY j"), BINS)
+        rows = f"log2(CAST({n} AS DOUBLE) / {self.measures[measure].row_steps})"
+        fine, coarse = f"ceil({FINE} * e - 1e-6) + {ROW_BIN}", f"ceil(e - {CLOSE} - 1e-6) + {LAST_FINE}"
+        place = f"CASE WHEN e <= {CLOSE} THEN greatest({fine}, 0) ELSE least({coarse}, {BINS - 1}) END"
+        exponents = f"SELECT {rows} AS e FROM {table} WHERE {n} > 0"
+        return _dense(self._fetch(f"SELECT CAST({place} AS BIGINT) AS j, count(*) FROM ({exponents}) GROUP BY j"), BINS)
 
     def cells(self, limits: Sequence[int]) -> Cells:
         """The weighted sums of every group: one pass over the rows, and one over the units where units are counted."""
@@ -302,64 +330,41 @@ class DuckdbRun:
         return found
 
     def _collect(self, found: dict[tuple[Key, ...], list[int]], places: list[int], which: list[int], rows: Any) -> None:
+        """Put sums where they belong; a group is known by its place in the public list, whatever the rows spell."""
         into = [position for position, measure in enumerate(places) if measure in which]
-        for row in rows:
-            cells = found.setdefault(tuple(row[: len(self.groups)]), [0] * len(places))
-            for position, value in zip(into, row[len(self.groups) :], strict=True):
+        for place, *values in rows:
+            cells = found.setdefault(self.listed[place - 1], [0] * len(places))
+            for position, value in zip(into, values, strict=True):
                 cells[position] = int(value or 0)
 
     def _row_cells(self, which: list[int], limits: Sequence[int]) -> str:
-        keys = "".join(f"{key}, " for key in self.groups)
-        by = f" GROUP BY {', '.join(self.groups)}" if self.groups else ""
         steps = {i: self._steps(i) for i in which}
         if not self.units:  # a row is a unit: its own influence is the sum of its absolute steps
             own = {i: self._row_influence(i) for i in which}
-            sums = [f"sum(({step}) * ({_weight(own[i], limits[i])}) // {WEIGHT})" for i in which for step in steps[i]]
-            return f"SELECT {keys}{', '.join(sums)} FROM kept{by}"
-        weights = ", ".join([*self.units, *(f"{_weight(f'n{i}', limits[i])} AS f{i}" for i in which)])
-        sums = [f"sum(({step}) * f{i} // {WEIGHT})" for i in which for step in steps[i]]
-        joined = f"kept JOIN (SELECT {weights} FROM units) USING ({', '.join(self.units)})"
-        return f"SELECT {keys}{', '.join(sums)} FROM {joined}{by}"
+            sums = [f"sum(({step}) * ({weight(own[i], limits[i])}) // {WEIGHT})" for i in which for step in steps[i]]
+            return f"SELECT {self.place}, {', '.join(sums)} FROM {self._halved()}{self.by}"
+        # Only those beyond a limit are weighed, and they are few: the rows of all others find nobody in a small table.
+        weights = ", ".join([*self.units, *(f"{weight(f'n{i}', limits[i])} AS f{i}" for i in which)])
+        heavy = " OR ".join(f"n{i} > CAST({limits[i]} AS HUGEINT)" for i in which)
+        sums = [f"sum({weighed(step, i)})" for i in which for step in steps[i]]
+        joined = (
+            f"{self._halved()} LEFT JOIN (SELECT {weights} FROM units WHERE {heavy}) USING ({', '.join(self.units)})"
+        )
+        return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
 
     def _unit_cells(self, measure: int, limit: int) -> list[tuple[Any, ...]]:
         """The weighted number of units in every group."""
         each = f"CAST({ROW} AS BIGINT) * f // {WEIGHT}"
         if not self.groups:
-            return self._fetch(f"SELECT sum({each}) FROM (SELECT {_weight(f'n{measure}', limit)} AS f FROM units)")
+            return self._fetch(f"SELECT 1, sum({each}) FROM (SELECT {weight(f'n{measure}', limit)} AS f FROM units)")
         if self.paired:
-            weights = f"SELECT {', '.join(self.units)}, {_weight('n', limit)} AS f FROM spread"
-            keys = ", ".join(self.groups)
+            weights = f"SELECT {', '.join(self.units)}, {weight('n', limit)} AS f FROM spread"
             joined = f"pairs JOIN ({weights}) USING ({', '.join(self.units)})"
-            return self._fetch(f"SELECT {keys}, sum({each}) FROM {joined} GROUP BY {keys}")
-        listed = self.keys()
-        sums = ", ".join(f"sum(c * ((mask >> {place + 1}) & 1))" for place in range(len(listed)))
-        inner = f"SELECT mask, {each} AS c FROM (SELECT mask, {_weight(f'n{measure}', limit)} AS f FROM units)"
+            return self._fetch(f"SELECT g, sum({each}) FROM {joined} GROUP BY g")
+        sums = ", ".join(f"sum(c * ((mask >> {place + 1}) & 1))" for place in range(len(self.listed)))
+        inner = f"SELECT mask, {each} AS c FROM (SELECT mask, {weight(f'n{measure}', limit)} AS f FROM units)"
         (totals,) = self._fetch(f"SELECT {sums} FROM ({inner})")
-        return [(*key, total) for key, total in zip(listed, totals, strict=True)]
-
-
-def _or_zero(value: str, steps: str) -> str:
-    """Steps of a value, none for NULL; `least` and `greatest` pass over NULL, so it is asked for first."""
-    return f"CASE WHEN {value} IS NULL THEN 0 ELSE {steps} END"
-
-
-def _octave(size: str, parts: int = 1) -> str:
-    """The bin of a magnitude, by octaves or parts of them."""
-    exponent = f"ceil({parts} * (log2(greatest({size}, {number(least_magnitude())})) + {LEAST_EXPONENT}))"
-    return f"least(greatest({exponent}, 0), {MAGNITUDES * parts - 1})"
-
-
-def _weight(influence: str, limit: int) -> str:
-    """The weight in 2**30ths that brings an influence down to the limit."""
-    scaled = f"CAST({limit * WEIGHT} AS HUGEINT) // CAST({influence} AS HUGEINT)"
-    return f"CASE WHEN {influence} <= CAST({limit} AS HUGEINT) THEN {WEIGHT} ELSE CAST({scaled} AS BIGINT) END"
-
-
-def _root(square: str) -> str:
-    """A whole number at least the square root: the nearest double's, where its square is large enough."""
-    near = f"CAST(ceil(sqrt(CAST({square} AS DOUBLE))) AS HUGEINT)"
-    above = f"CAST(ceil(sqrt(CAST({square} AS DOUBLE)) * {1 + 2.0**-40!r}) AS HUGEINT)"
-    return f"CASE WHEN {near} * {near} >= {square} THEN {near} ELSE {above} END"
+        return [(place + 1, total) for place, total in enumerate(totals)]
 
 
 def _dense(rows: list[tuple[Any, ...]], size: int) -> list[int]:

@@ -1,36 +1,49 @@
-"""A table's source, bound in DuckDB as the view `source`; then nothing outside can be reached any more."""
+"""A table's source, bound in DuckDB as the view `source`; then nothing outside can be reached any more.
+
+What reads it gives every column a name of the engine's own, so that no name of the owner's can stand in for one.
+"""
 
 from __future__ import annotations
 
 import glob
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sfumato.dataset.duckdb_table import DuckdbTable
 from sfumato.dataset.files import CsvFiles, ParquetFiles
 from sfumato.dataset.frame import Frame
+from sfumato.dataset.kind import Kind
 from sfumato.dataset.table import Table
+from sfumato.engines.lower import read_column
 from sfumato.plan.node import quoted, text_literal
 
 
-def open_source(connection: Any, table: Table) -> None:
+def open_source(connection: Any, table: Table, columns: Iterable[str]) -> None:
     """Bind the source as a view, and lock the door."""
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute("SET pandas_analyze_sample = 0")  # values must not decide types
+    used = list(dict.fromkeys([*columns, *table.unit.columns]))
     match table.source:
         case ParquetFiles() | CsvFiles():
             allowed = ", ".join(text_literal(path) for path in table.source.paths())
             connection.execute(f"SET allowed_paths = [{allowed}]")
-            connection.execute(f"CREATE TEMP VIEW source AS SELECT * FROM {_reader(table.source)}")
+            # Only what is read: what a file says of its other columns may already make a reader fail.
+            connection.execute(f"CREATE TEMP VIEW source AS SELECT {_listed(used)} FROM {_reader(table.source)}")
         case Frame():
-            connection.register("source", table.source.readable())
+            connection.register("source", table.source.readable(used))
         case DuckdbTable():
             connection.execute(f"ATTACH {text_literal(table.source.path)} AS other (READ_ONLY)")
             name = ".".join(quoted(part) for part in table.source.parts)
-            connection.execute(f"CREATE TEMP VIEW source AS SELECT * FROM other.{name}")
-    connection.execute("SET disabled_optimizers = 'top_n_window_elimination'")
+            connection.execute(f"CREATE TEMP VIEW source AS SELECT {_listed(used)} FROM other.{name}")
+    # Statistics of files are about many people at once and may leave values out; nothing may be decided from them.
+    connection.execute("SET disabled_optimizers = 'top_n_window_elimination,statistics_propagation'")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
+
+
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(map(quoted, columns)) or "1 AS one"
 
 
 def _reader(source: ParquetFiles | CsvFiles) -> str:
@@ -41,8 +54,26 @@ def _reader(source: ParquetFiles | CsvFiles) -> str:
     names = ", ".join(f"{text_literal(name)}: 'VARCHAR'" for name in source.types())
     return (
         f"read_csv([{listed}], header = true, delim = {text_literal(source.delimiter)}, columns = {{{names}}}, "
-        "auto_detect = false, ignore_errors = true, null_padding = true, strict_mode = false)"
+        "auto_detect = false, ignore_errors = true, null_padding = true, strict_mode = false, parallel = false)"
     )
+
+
+def reading(table: Table, names: Mapping[str, str], units: Sequence[str]) -> str:
+    """The columns under the engine's names for them, as their kinds, and the unit's columns."""
+    stored = table.source.schema() if isinstance(table.source, DuckdbTable) else {}
+    read = []
+    for name, own in names.items():
+        column = read_column(f"s.{quoted(name)}", table.columns[name])
+        read.append(f"{_apart(column, table.columns[name].kind, stored)} AS {own}")
+    for name, own in zip(table.unit.columns, units, strict=True):
+        # Taken as they are stored: a cast might make one unit of two.
+        read.append(f"{_apart(f's.{quoted(name)}', stored.get(name), stored)} AS {own}")
+    return f"SELECT {', '.join(read) or '1 AS one'} FROM source AS s"
+
+
+def _apart(sql: str, kind: Kind | None, stored: Mapping[str, Kind]) -> str:
+    """Text of a database compared by its letters, whatever the owner's collation takes for equal."""
+    return f'{sql} COLLATE "binary"' if stored and kind is Kind.TEXT else sql
 
 
 def signature(table: Table) -> list[tuple[int, ...]]:

@@ -13,7 +13,7 @@ from sfumato.dataset.column import Column as Declared
 from sfumato.dataset.kind import Kind
 from sfumato.plan.functions import FUNCTIONS, Shape
 from sfumato.plan.node import Call, Case, Column, Expression, In, Literal, quoted, text_literal
-from sfumato.plan.typed import DATES, same_kind, typed
+from sfumato.plan.typed import DATES, same_kind, time_of, typed
 
 Known = Mapping[Expression, str]
 
@@ -67,6 +67,8 @@ class Lower:
                 return "TRUE" if literal.value else "FALSE"
         if literal.is_number:
             return f"CAST({literal.value} AS {(known.kind or Kind.REAL).value})"
+        if literal.is_time:  # written out, since engines differ in what they take for a time
+            return f"CAST('{time_of(literal).isoformat(sep=' ')}' AS TIMESTAMP)"
         return f"CAST({text_literal(literal.value)} AS {'DATE' if literal.is_date else 'VARCHAR'})"
 
     def _call(self, expression: Call, function: str, arguments: tuple[Expression, ...]) -> str:
@@ -87,16 +89,22 @@ class Lower:
 
 def _ordinary(date: str) -> str:
     """A date or time of the years 1 to 9999, else NULL."""
-    return f"CASE WHEN {date} >= DATE '0001-01-01' AND {date} < DATE '9999-12-31' THEN {date} END"
+    return f"CASE WHEN {date} >= DATE '0001-01-01' AND {date} < DATE '10000-01-01' THEN {date} END"
 
 
-def read_column(name: str, declared: Declared) -> str:
-    """A column as its declared kind; what does not fit is NULL."""
+def read_column(stored: str, declared: Declared) -> str:
+    """A stored column as its declared kind; what does not fit is NULL, and so is what is no number (NaN).
+
+    NaN must not reach a comparison: statistics of files leave it out, so that an engine which trusts them would compare
+    one person's NaN differently when another person's value is in the same part of a file.
+    """
     kind = declared.kind or Kind.TEXT
-    plain = f"TRY_CAST({quoted(name)} AS {kind.value})"
+    plain = f"TRY_CAST({stored} AS {kind.value})"
+    if kind is Kind.TIMESTAMP:  # from nanoseconds with a zone there is no direct way
+        plain = f"coalesce({plain}, TRY_CAST(TRY_CAST({stored} AS TIMESTAMP WITH TIME ZONE) AS TIMESTAMP))"
     if kind in DATES:
-        return f"{_ordinary(plain)} AS {quoted(name)}"
-    return f"{plain} AS {quoted(name)}"
+        return _ordinary(plain)
+    return f"CASE WHEN NOT isnan({plain}) THEN {plain} END" if kind is Kind.REAL else plain
 
 
 def used_columns(expressions: list[Expression], children: Callable[[Expression], tuple[Expression, ...]]) -> set[str]:

@@ -21,17 +21,17 @@ from sfumato.plan.node import (
     Case,
     Column,
     Expression,
-    In,
     KeyAt,
     Literal,
     MeasureAt,
     Query,
     aggregates,
     children,
+    mapped,
     quoted,
 )
 from sfumato.plan.scope import Scope, scope_of
-from sfumato.plan.typed import Typed, expect, typed
+from sfumato.plan.typed import Typed, expect, read_dates, typed
 
 MOST_GROUPS = 1_000_000
 EXACT = 2**53  # whole numbers below have their own double
@@ -44,13 +44,13 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundPlan:
     if query.outputs is None:
         raise UnsupportedQuery("rows are private; ask for an aggregate such as COUNT(*), SUM or AVG")
     binder = _Binder(query, scope, table)
-    where = None if scope.where is None else typed(scope.where, table.columns)
+    where = None if scope.where is None else typed(_dated(scope.where, table.columns), table.columns)
     if where is not None:
         expect(where, Kind.BOOLEAN)
     shown = tuple(binder.shown())
     if not binder.measures:
         raise UnsupportedQuery("ask for at least one aggregate, such as COUNT(*), SUM or AVG; rows are private")
-    having = None if query.having is None else binder.result(query.having, aliases=True)
+    having = None if query.having is None else binder.dated(query.having, aliases=True)
     order = tuple(Sort(binder.sort_key(key.expression), key.descending) for key in query.order)
     for expression in [column.expression for column in shown] + [sort.expression for sort in order]:
         binder.check(expression)
@@ -68,21 +68,44 @@ class _Binder:
     def __init__(self, query: Query, scope: Scope, table: Table) -> None:
         self.query, self.scope, self.table = query, scope, table
         self.outputs = query.outputs or ()
-        self.aliases = {output.alias: output.expression for output in self.outputs if output.alias}
+        self.aliases = {output.alias.lower(): output for output in self.outputs if output.alias}
         self.measures: list[Measure] = []
         self.written: list[str] = []  # the measures as the question writes them
-        self.keys = [self._group(expression) for expression in query.groups]
-        self.groups = [self._typed_group(expression) for expression in self.keys]
+        self.keys: list[Expression] = []
+        self.groups: list[Group] = []
+        for expression in query.groups:
+            self.keys.append(self._group(expression))
+            self.groups.append(self._typed_group(self.keys[-1]))
 
     def _group(self, expression: Expression) -> Expression:
         """A GROUP BY item: a position, an input column, an alias, or an expression."""
         if isinstance(expression, Literal):
             expression = self._output_at(expression)
-        elif isinstance(expression, Column) and expression.table is None and expression.name not in self.scope.names:
-            expression = self.aliases.get(expression.name, expression)
+        elif isinstance(expression, Column) and not self.scope.knows(expression):
+            expression = self._alias(expression) or expression
         if aggregates(expression):
             raise UnsupportedQuery(f"GROUP BY takes columns, not aggregates: {expression.sql()}")
-        return self.scope.resolve(expression)
+        return self.resolve(expression)
+
+    def _alias(self, expression: Expression) -> Expression | None:
+        """What a name stands for as an alias; None: it is none."""
+        if not isinstance(expression, Column) or expression.table is not None:
+            return None
+        output = self.aliases.get(expression.name.lower())
+        return None if output is None else output.expression
+
+    def resolve(self, expression: Expression) -> Expression:
+        """An expression over the table's own columns, its dates read."""
+        return _dated(self.scope.resolve(expression), self.table.columns)
+
+    def dated(self, expression: Expression, aliases: bool = False) -> Expression:
+        """An expression over keys and measures, its dates read."""
+        return _dated(self.result(expression, aliases), self._results())
+
+    def _results(self) -> dict[str, Declared]:
+        """Keys and measures as if they were columns."""
+        keys = {KeyAt(i).sql(): Declared(group.kind) for i, group in enumerate(self.groups)}
+        return {**keys, **{MeasureAt(i).sql(): Declared(Kind.REAL) for i in range(len(self.measures))}}
 
     def _output_at(self, literal: Literal) -> Expression:
         text = literal.value if literal.is_number else None
@@ -100,46 +123,52 @@ class _Binder:
         """The columns of the answer."""
         listed: list[Shown] = []
         for place, output in enumerate(self.outputs):
-            expression = output.expression
-            own = expression.name if isinstance(expression, Column) else _spoken(expression, place)
-            name = output.alias or own
-            if name in {column.name for column in listed}:
+            name = output.alias or self._spoken(output.expression, place)
+            if name.lower() in {column.name.lower() for column in listed}:
                 raise UnsupportedQuery(f"two columns of the answer are named {name!r}; give them different names")
-            listed.append(Shown(name, self.result(expression)))
+            listed.append(Shown(name, self.dated(output.expression)))
         return listed
+
+    def _spoken(self, expression: Expression, place: int) -> str:
+        """The name of a column of the answer that was given none."""
+        if isinstance(expression, Column):
+            return self.scope.named(expression).spelling
+        if isinstance(expression, Aggregate):
+            inside = [self.scope.named(part).spelling for part in expression.argument if isinstance(part, Column)]
+            return "_".join((expression.function, *inside))
+        return f"column_{place + 1}"
 
     def result(self, expression: Expression, aliases: bool = False) -> Expression:
         """The same expression over keys and private values; an alias stands for its output in HAVING and ORDER BY."""
-        if aliases and isinstance(expression, Column) and expression.table is None and expression.name in self.aliases:
-            meant = self.aliases[expression.name]
-            if expression.name in self.scope.names and self.scope.resolve(meant) != self.scope.resolve(expression):
+        meant = self._alias(expression) if aliases else None
+        if isinstance(expression, Column) and meant is not None:
+            if self.scope.knows(expression) and self.scope.resolve(meant) != self.scope.resolve(expression):
                 raise UnsupportedQuery(
                     f"{expression.name!r} is both a column and an alias of something else; rename the alias"
                 )
             return self.result(meant)
         if isinstance(expression, Aggregate):
             return MeasureAt(self._measure(expression))
-        if not isinstance(expression, Literal) and self._over_rows(expression, aliases):
-            resolved = self.scope.resolve(expression)
+        if not isinstance(expression, Literal) and self._over_rows(expression):
+            resolved = self.resolve(expression)
             if resolved in self.keys:
                 return KeyAt(self.keys.index(resolved))
-        return self._inside(expression, aliases)
-
-    def _over_rows(self, expression: Expression, aliases: bool) -> bool:
-        """Whether an expression has columns of the table only: no aggregate, and no alias where one may stand."""
         if isinstance(expression, Column):
-            is_alias = expression.table is None and expression.name in self.aliases
-            return not (aliases and is_alias and expression.name not in self.scope.names)
-        return not isinstance(expression, Aggregate) and all(
-            self._over_rows(child, aliases) for child in children(expression)
-        )
+            self.scope.named(expression, [output.alias or "" for output in self.aliases.values()] if aliases else ())
+            raise UnsupportedQuery(f"{expression.sql()} must be in GROUP BY or inside an aggregate; rows are private")
+        return mapped(expression, lambda part: self.result(part, aliases))
+
+    def _over_rows(self, expression: Expression) -> bool:
+        """Whether an expression has columns of the table only: no aggregate and no alias."""
+        if isinstance(expression, Column):
+            return self.scope.knows(expression)
+        return not isinstance(expression, Aggregate) and all(map(self._over_rows, children(expression)))
 
     def check(self, result: Expression, *wanted: Kind) -> None:
         """Refuse what cannot be computed from keys and private numbers: of another kind, or answered for rows only."""
-        keys = {KeyAt(i).sql(): Declared(group.kind) for i, group in enumerate(self.groups)}
-        measures = {MeasureAt(i).sql(): Declared(Kind.REAL) for i in range(len(self.measures))}
         try:
-            found = typed(_over_results(result), {**keys, **measures})
+            _check_computable(result)
+            found = typed(_over_results(result), self._results())
             expect(found, *(wanted or Kind))
         except UnsupportedQuery as refusal:
             words = str(refusal)
@@ -153,20 +182,7 @@ class _Binder:
         """An ORDER BY item: a position, an alias, or an expression."""
         if isinstance(expression, Literal):
             return self.result(self._output_at(expression))
-        return self.result(expression, aliases=True)
-
-    def _inside(self, expression: Expression, aliases: bool) -> Expression:
-        match expression:
-            case Literal():
-                return expression
-            case Call(_, arguments):
-                return replace(expression, arguments=tuple(self.result(part, aliases) for part in arguments))
-            case In(value):
-                return replace(expression, value=self.result(value, aliases))
-            case Case(branches, otherwise):
-                parts = tuple((self.result(a, aliases), self.result(b, aliases)) for a, b in branches)
-                return Case(parts, None if otherwise is None else self.result(otherwise, aliases))
-        raise UnsupportedQuery(f"{expression.sql()} must be in GROUP BY or inside an aggregate; rows are private")
+        return self.dated(expression, aliases=True)
 
     def _measure(self, aggregate: Aggregate) -> int:
         measure = self._read(aggregate)
@@ -176,12 +192,9 @@ class _Binder:
         return self.measures.index(measure)
 
     def _read(self, aggregate: Aggregate) -> Measure:
-        resolved = [self.scope.resolve(argument) for argument in aggregate.argument]
+        resolved = [self.resolve(argument) for argument in aggregate.argument]
         if aggregate.distinct:
-            units = {Column(name) for name in self.table.unit.columns}
-            if aggregate.function != "count" or not units or set(resolved) != units:
-                named = ", ".join(self.table.unit.columns) or "this table has none"
-                raise UnsupportedQuery(f"DISTINCT is answered for COUNT of the unit ({named}); got {aggregate.sql()}")
+            self._check_counts_units(aggregate, resolved)
             return Measure(Statistic.UNITS)
         if not resolved:
             return Measure(Statistic.COUNT)
@@ -191,30 +204,40 @@ class _Binder:
         expect(argument, Kind.INTEGER, Kind.REAL)
         return Measure(Statistic.SUM if aggregate.function == "sum" else Statistic.MEAN, argument)
 
+    def _check_counts_units(self, aggregate: Aggregate, resolved: list[Expression]) -> None:
+        units = self.table.unit.columns
+        if not units:
+            names = [part.name for part in resolved if isinstance(part, Column)]
+            declared = repr(names[0]) if len(names) == 1 else repr(names)
+            raise UnsupportedQuery(
+                f"DISTINCT is answered for COUNT of the unit; this table has none, so that each row counts as one; "
+                f"declare unit={declared} for the table; got {aggregate.sql()}"
+            )
+        if aggregate.function != "count" or set(resolved) != {Column(name) for name in units}:
+            raise UnsupportedQuery(
+                f"DISTINCT is answered for COUNT of the unit ({', '.join(units)}); got {aggregate.sql()}; "
+                "for other columns count the rows of each key: GROUP BY"
+            )
+
 
 def _over_results(result: Expression) -> Expression:
     """The same expression with keys and measures as columns, to check their kinds."""
-    match result:
-        case KeyAt() | MeasureAt():
-            return Column(result.sql())
-        case Call(function, arguments):
-            inside = tuple(_over_results(argument) for argument in arguments)
-            if FUNCTIONS[function].shape in (Shape.DATE_PART, Shape.DATE_NUMBER, Shape.PATTERN):
-                raise UnsupportedQuery(f"{Call(function, inside).sql()} is computed of rows; put it into GROUP BY")
-            return Call(function, inside)
-        case In(value):
-            return replace(result, value=_over_results(value))
-        case Case(branches, otherwise):
-            parts = tuple((_over_results(condition), _over_results(value)) for condition, value in branches)
-            return Case(parts, None if otherwise is None else _over_results(otherwise))
-    return result
+    if isinstance(result, (KeyAt, MeasureAt)):
+        return Column(result.sql())
+    return mapped(result, _over_results)
 
 
-def _spoken(expression: Expression, place: int) -> str:
-    if isinstance(expression, Aggregate):
-        inside = "_".join(part.name for part in expression.argument if isinstance(part, Column))
-        return "_".join(part for part in (expression.function, inside) if part)
-    return f"column_{place + 1}"
+def _dated(expression: Expression, columns: Mapping[str, Declared]) -> Expression:
+    return read_dates(expression, lambda part: typed(_over_results(part), columns).kind)
+
+
+def _check_computable(result: Expression) -> None:
+    """Refuse what is computed of rows only."""
+    of_rows = (Shape.DATE_PART, Shape.DATE_NUMBER, Shape.PATTERN)
+    if isinstance(result, Call) and FUNCTIONS[result.function].shape in of_rows:
+        raise UnsupportedQuery(f"{_over_results(result).sql()} is computed of rows; put it into GROUP BY")
+    for child in children(result):
+        _check_computable(child)
 
 
 def _atoms(groups: list[Group], table: Table) -> tuple[Atom, ...]:
@@ -222,7 +245,9 @@ def _atoms(groups: list[Group], table: Table) -> tuple[Atom, ...]:
     found: dict[Expression, Atom] = {}
     for group in groups:
         for atom in _atoms_of(group.expression, table):
-            found.setdefault(atom.expression, atom)
+            known = found.setdefault(atom.expression, atom)
+            if None in atom.values and None not in known.values:
+                found[atom.expression] = replace(known, values=(*known.values, None))
     total = math.prod(len(atom.values) for atom in found.values())
     if total > MOST_GROUPS:
         raise UnsupportedQuery(
@@ -231,18 +256,45 @@ def _atoms(groups: list[Group], table: Table) -> tuple[Atom, ...]:
     return tuple(found.values())
 
 
-def _atoms_of(expression: Expression, table: Table) -> list[Atom]:
-    if not isinstance(expression, Column) and typed(expression, table.columns).kind is Kind.BOOLEAN:
-        return [Atom(expression, Kind.BOOLEAN, (False, True))]
+def _atoms_of(expression: Expression, table: Table, caught: bool = False) -> list[Atom]:
+    """The atoms of a key; `caught`: a COALESCE around may turn NULL into a key, so that NULL is one of the values."""
+    if (atom := _atom(expression, table)) is not None:
+        return [replace(atom, values=(*atom.values, None))] if caught else [atom]
+    match expression:
+        case Call("coalesce", (first, second)):
+            return [*_atoms_of(first, table, caught=True), *_atoms_of(second, table, caught)]
+        case Case(branches, otherwise):
+            # A condition that is NULL does not hold, as FALSE does not; TRUE first: keys in the order of the branches.
+            tests = [atom for condition, _ in branches for atom in _atoms_of(condition, table)]
+            tests = [replace(atom, values=(True, False)) if atom.kind is Kind.BOOLEAN else atom for atom in tests]
+            values = [*(value for _, value in branches), *(() if otherwise is None else (otherwise,))]
+            return [*tests, *(atom for value in values for atom in _atoms_of(value, table, caught))]
+    return [atom for child in children(expression) for atom in _atoms_of(child, table, caught)]
+
+
+def _atom(expression: Expression, table: Table) -> Atom | None:
+    """A part of a key whose values are known in public; None: look at what it is computed of."""
     if isinstance(expression, Column):
-        return [_column_atom(expression, table)]
-    rounds = isinstance(expression, Call) and FUNCTIONS[expression.function].shape is Shape.ROUNDING
-    if rounds:
-        known = typed(expression, table.columns)
-        if known.interval is not None and known.interval.width < MOST_GROUPS and known.interval.largest < EXACT:
-            whole = range(int(known.interval.low), int(known.interval.high) + 1)
-            return [Atom(expression, Kind.REAL, tuple(float(number) for number in whole))]
-    return [atom for child in children(expression) for atom in _atoms_of(child, table)]
+        return _column_atom(expression, table)
+    known = typed(expression, table.columns)
+    if known.kind is Kind.BOOLEAN:
+        return None if isinstance(expression, Literal) else Atom(expression, Kind.BOOLEAN, (False, True))
+    if not isinstance(expression, Call) or known.interval is None:
+        return None
+    whole = range(int(known.interval.low), int(known.interval.high) + 1)
+    if FUNCTIONS[expression.function].shape is Shape.ROUNDING and known.interval.largest < EXACT:
+        return Atom(expression, Kind.REAL, tuple(map(float, whole))) if len(whole) <= MOST_GROUPS else None
+    if FUNCTIONS[expression.function].shape is Shape.DATE_NUMBER and _is_periodic(expression, table):
+        return Atom(expression, Kind.INTEGER, tuple(whole))
+    return None
+
+
+def _is_periodic(part: Call, table: Table) -> bool:
+    """Whether the part of a date has all its values for keys: hours, since keys are days; others without such keys."""
+    (date,) = part.arguments
+    if part.function == "extract_hour":
+        return typed(date, table.columns).kind is Kind.TIMESTAMP
+    return part.function != "extract_year" and isinstance(date, Column) and table.columns[date.name].keys is None
 
 
 def _column_atom(column: Column, table: Table) -> Atom:
@@ -258,10 +310,16 @@ def _column_atom(column: Column, table: Table) -> Atom:
         if not whole:
             raise UnsupportedQuery(f"GROUP BY {column.name} has no keys: no whole number is within its bounds")
         return Atom(column, declared.kind, tuple(whole))
-    raise UnsupportedQuery(
-        f"GROUP BY {column.name} needs public keys; declare them for the column"
-        + (f", or declare bounds and group by FLOOR({column.name} / 10)" if declared.kind.is_number else "")
-    )
+    raise UnsupportedQuery(f"GROUP BY {column.name} {_why_no_keys(column.name, declared.kind, table)}")
+
+
+def _why_no_keys(name: str, kind: Kind, table: Table) -> str:
+    if table.unit.columns == (name,):
+        return "would show single people, since each group is one unit; group by something else"
+    advice = "needs public keys; declare them for the column"
+    if kind in (Kind.DATE, Kind.TIMESTAMP):
+        return f"{advice}: keys=sf.dates('2026-01-01', '2026-12-31')"
+    return advice + (f", or declare bounds and group by FLOOR({name} / 10)" if kind.is_number else "")
 
 
 def argument_of(measure: Measure) -> Typed:

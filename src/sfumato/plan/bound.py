@@ -31,11 +31,14 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A part of a key expression whose possible values are public: a column with keys, or a rounded bounded number."""
+    """A part of a key expression whose possible values are public: a column with keys, or a rounded bounded number.
+
+    None among the values stands for NULL, where the expression may turn that into a key.
+    """
 
     expression: Expression
     kind: Kind
-    values: tuple[Key, ...]
+    values: tuple[Key | None, ...]
 
 
 @dataclass(frozen=True, slots=True)

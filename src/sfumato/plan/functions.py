@@ -54,6 +54,9 @@ FUNCTIONS = {
     "floor": Function(Shape.ROUNDING, 1, "FLOOR({0})"),
     "ceil": Function(Shape.ROUNDING, 1, "CEIL({0})"),
     "round": Function(Shape.ROUNDING, 1, "ROUND({0})"),
+    # numbers stay doubles, in which nothing overflows; a cast rounds halves to the even number
+    "as_integer": Function(Shape.ROUNDING, 1, "CAST({0} AS BIGINT)", "ROUND_EVEN({0}, 0)"),
+    "as_double": Function(Shape.ARITHMETIC, 1, "CAST({0} AS DOUBLE)"),
     "equal": Function(Shape.COMPARISON, 2, "({0} = {1})"),
     "unequal": Function(Shape.COMPARISON, 2, "({0} <> {1})"),
     "less": Function(Shape.COMPARISON, 2, "({0} < {1})"),

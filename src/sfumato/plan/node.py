@@ -6,7 +6,8 @@ what is printed must parse to the tree it came from.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from sfumato.plan.functions import FUNCTIONS
 
@@ -35,11 +36,12 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant; numbers keep the text they were written with."""
+    """A constant; numbers, dates and times keep the text they were written with."""
 
     value: str | bool | None
     is_number: bool = False
     is_date: bool = False
+    is_time: bool = False
 
     def sql(self) -> str:
         """The constant as it was written."""
@@ -50,7 +52,13 @@ class Literal:
                 return "TRUE" if self.value else "FALSE"
         if self.is_number:
             return self.value
-        return f"CAST({text_literal(self.value)} AS DATE)" if self.is_date else text_literal(self.value)
+        kind = "DATE" if self.is_date else "TIMESTAMP" if self.is_time else None
+        return text_literal(self.value) if kind is None else f"CAST({text_literal(self.value)} AS {kind})"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a text in quotes, and nothing was said about what it means."""
+        return isinstance(self.value, str) and not (self.is_number or self.is_date or self.is_time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +230,21 @@ def children(expression: Expression) -> tuple[Expression, ...]:
         case Aggregate(_, argument):
             return argument
     return ()
+
+
+def mapped(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The same expression, each one directly inside it changed; the constants of IN stay."""
+    match expression:
+        case Call(_, arguments):
+            return replace(expression, arguments=tuple(change(argument) for argument in arguments))
+        case In(value):
+            return replace(expression, value=change(value))
+        case Case(branches, otherwise):
+            changed = tuple((change(condition), change(value)) for condition, value in branches)
+            return Case(changed, None if otherwise is None else change(otherwise))
+        case Aggregate(_, argument):
+            return replace(expression, argument=tuple(change(part) for part in argument))
+    return expression
 
 
 def aggregates(expression: Expression) -> tuple[Aggregate, ...]:

@@ -1,7 +1,7 @@
 """From SQL text to a plan: an allow-list over every node, and proof by printing back.
 
 sqlglot reads the text. Only node types named here are taken over, and only with the parts named here; everything else
-is refused with its name, its position and what to write instead. At the end the plan is printed and read again: if that
+is refused with its place and what to write instead. At the end the plan is printed and read again: if that
 is not the tree it came from, something was lost on the way, and the question is refused.
 """
 
@@ -41,6 +41,8 @@ OPERATORS: dict[type[exp.Expression], str] = {
 UNARY: dict[type[exp.Expression], str] = {
     exp.Neg: "negate", exp.Not: "not", exp.Abs: "abs", exp.Floor: "floor", exp.Ceil: "ceil", exp.Round: "round",
 }  # fmt: skip
+CASTS = {exp.DataType.Type.BIGINT: "as_integer", exp.DataType.Type.DOUBLE: "as_double"}
+DATED = (exp.DataType.Type.DATE, exp.DataType.Type.TIMESTAMPNTZ)  # TIMESTAMP without a zone
 AGGREGATES: dict[type[exp.Expression], str] = {exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg"}
 
 
@@ -214,7 +216,7 @@ def _in(node: exp.Expression) -> Expression:
     only(node, "this", "expressions")
     items = tuple(_signed(_expression(item)) for item in node.expressions)
     if not items or not all(isinstance(item, Literal) for item in items):
-        raise refuse(node, "IN takes a list of constants")
+        raise refuse(node, "IN takes a list of constants, texts in single quotes: IN ('a', 'b')")
     return In(_expression(node.this), tuple(item for item in items if isinstance(item, Literal)))
 
 
@@ -271,10 +273,13 @@ def _dated(node: exp.Expression, function: str, part: str, argument: exp.Express
 
 def _cast(node: exp.Expression) -> Expression:
     only(node, "this", "to")
-    is_text = isinstance(node.this, exp.Literal) and node.this.is_string
-    if not is_text or node.args["to"].this != exp.DataType.Type.DATE:
+    only(node.args["to"], "this")
+    kind = node.args["to"].this
+    if isinstance(node.this, exp.Literal) and node.this.is_string and kind in DATED:
+        return Literal(node.this.this, is_date=kind == exp.DataType.Type.DATE, is_time=kind != exp.DataType.Type.DATE)
+    if kind not in CASTS:
         raise refuse(node)
-    return Literal(node.this.this, is_date=True)
+    return Call(CASTS[kind], (_expression(node.this),))
 
 
 READERS: tuple[tuple[type[exp.Expression], Callable[[exp.Expression], Expression]], ...] = (

@@ -32,6 +32,9 @@ from sfumato.privacy.sensitivity import Norm
 
 ROW = 1 << 20  # lattice steps of one row in a count
 _DIGITS = 31  # a value has at most 2**31 steps, so that products with a weight fit 64 bits
+LARGEST_EPSILON = 10_000
+_LEAST_MISS = Fraction(1, 10**12)
+_FEW = 3  # rows of a unit that are not worth the price of a limit
 _TENTH, _NONE = Fraction(1, 10), Fraction(0)
 
 
@@ -47,7 +50,8 @@ class Centre:
 class PricedMeasure:
     """A measure with its shares, its interval and its limit.
 
-    `rows` is the declared number of rows of a unit that count fully; None: the limit is bought with `limit_share`.
+    `rows` is the number of rows of a unit that count fully by the question's own word; None: the limit is bought with
+    `limit_share`. `most_rows` is the declared maximum.
     `interval` holds the values; None: it is bought with `bounds_share`, and the measure then known by `within`.
     """
 
@@ -57,6 +61,7 @@ class PricedMeasure:
     bounds_share: Share
     centre_share: Share
     rows: int | None
+    most_rows: int | None
     interval: Interval | None
     centre: Centre | None = None
 
@@ -105,14 +110,14 @@ class PricedMeasure:
     @property
     def most(self) -> int | None:
         """The most influence that a unit can have by declaration, in steps; None: its rows are not declared."""
-        if self.rows is None:
+        if self.most_rows is None or self.bounds_share:  # bought bounds are nobody's word
             return None
         if self.measure.statistic is not Statistic.MEAN:
-            return self.rows * self.row_steps
+            return self.most_rows * self.row_steps
         assert self.interval is not None
         assert self.centre is not None
         farthest = max(abs(end - self.centre.middle) for end in (self.interval.low, self.interval.high))
-        return self.rows * (math.ceil(farthest / self.centre.spread * self.row_steps) + self.row_steps // 2 + 2)
+        return self.most_rows * (math.ceil(farthest / self.centre.spread * self.row_steps) + self.row_steps // 2 + 2)
 
     @property
     def cells(self) -> int:
@@ -196,6 +201,8 @@ def price(
 ) -> PricedPlan:
     """Give every measure its share, or refuse what cannot be answered soundly."""
     total, failure = checks.positive(epsilon=epsilon), checks.below_one(delta=delta)
+    if total > LARGEST_EPSILON:
+        raise InvalidArgument(f"epsilon must be at most {LARGEST_EPSILON:,}; got a larger one; it promises nothing")
     weights = _weights(bound, shares or {})
     whole = _noise(total, failure, weights, noise)
     rows = None if limit is None else checks.whole(least=1, bound=limit)
@@ -203,7 +210,22 @@ def price(
         _measure(bound, measure, whole.part(weight), rows, buy_bounds)
         for measure, weight in zip(bound.measures, weights, strict=True)
     )
-    return PricedPlan(bound, measures, total, failure, whole, checks.inside(confidence=confidence), simultaneous)
+    # Cells that are shown because they look large are chosen by their noise, so their intervals must hold for all.
+    chosen = simultaneous or picks_by_measure(bound)
+    return PricedPlan(bound, measures, total, failure, whole, _confidence(confidence), chosen)
+
+
+def _confidence(confidence: checks.Number) -> Fraction:
+    level = checks.inside(confidence=confidence)
+    if 1 - level < _LEAST_MISS:
+        raise InvalidArgument("confidence must leave at least 1e-12 to chance; got more; 0.999 is high already")
+    return level
+
+
+def picks_by_measure(bound: BoundPlan) -> bool:
+    """Whether HAVING, or ORDER BY with LIMIT, decides from noisy values what is shown."""
+    sorts = [sort.expression for sort in bound.order] if bound.limit is not None else []
+    return any(measured(part) for part in [*sorts, *([] if bound.having is None else [bound.having])])
 
 
 @lru_cache(maxsize=64)
@@ -230,6 +252,8 @@ def _noise(epsilon: Fraction, delta: Fraction, weights: Sequence[Fraction], want
 
 def _weights(bound: BoundPlan, shares: Mapping[str, checks.Number]) -> list[Fraction]:
     names = [column.name for column in bound.shown]
+    if not isinstance(shares, Mapping):
+        raise InvalidArgument(f"shares must map columns to numbers; got a {type(shares).__name__}; as in {{'n': 2}}")
     for name in shares:
         if name not in names:
             raise InvalidArgument(f"shares must name columns of the answer ({', '.join(names)}); got {name!r}")
@@ -260,16 +284,37 @@ def measured(result: Expression) -> set[int]:
 def _measure(bound: BoundPlan, measure: Measure, share: Share, rows: int | None, buy: bool) -> PricedMeasure:
     interval = _interval(measure, buy)
     valued = measure.statistic in (Statistic.SUM, Statistic.MEAN)
-    once = not bound.table.unit.columns or (measure.statistic is Statistic.UNITS and not bound.groups)
-    declared = 1 if once else rows or bound.table.most_rows
+    most = most_rows(bound, measure)
+    counts = measure.statistic in (Statistic.COUNT, Statistic.UNITS)
+    declared = most if rows is None and counts and most is not None and most <= _FEW else rows
     is_mean = measure.statistic is Statistic.MEAN
     for_bounds = share.part(_TENTH if valued and interval is None else _NONE)
     for_limit = share.part(_TENTH if declared is None or is_mean else _NONE)
     for_centre = share.part(_TENTH if is_mean else _NONE)
     left = share.less(for_limit, for_bounds, for_centre)
     if not all(part.drawable() for part in (left, for_bounds, for_limit, for_centre) if part):
-        raise InvalidArgument("epsilon must leave a noise that can be drawn; got one too small; 1e-9 is small enough")
-    return PricedMeasure(measure, left, for_limit, for_bounds, for_centre, declared, interval)
+        raise InvalidArgument(
+            "epsilon must leave a noise that can be drawn; got too small a share; 1e-9 is small enough"
+        )
+    return PricedMeasure(
+        measure,
+        left,
+        for_limit,
+        for_bounds,
+        for_centre,
+        declared,
+        declared if most is None else min(most, declared or most),
+        interval,
+    )
+
+
+def most_rows(bound: BoundPlan, measure: Measure) -> int | None:
+    """The most rows of a unit, or groups that it is in where units are counted; None: nobody said."""
+    most = bound.table.most_rows if bound.table.unit.columns else 1
+    if measure.statistic is not Statistic.UNITS:
+        return most
+    groups = math.prod(len(atom.values) for atom in bound.atoms)
+    return groups if most is None else min(most, groups)
 
 
 def _interval(measure: Measure, buy: bool) -> Interval | None:

@@ -1,91 +1,107 @@
 """What names mean: a query over rows is a table, a meaning for each name, and a filter.
 
 Sub-queries and CTEs that only select and filter rows dissolve: each of their columns is an expression over the columns
-of the one table below, and their filters are joined by AND. So every row keeps its unit, whatever was selected.
+of the one table below, and their filters are joined by AND. So every row keeps its unit, whatever was selected. Names
+are matched whatever their case, in quotes or not, and shown as they were declared.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sfumato.dataset.table import Table
 from sfumato.errors import UnsupportedQuery
+from sfumato.plan.functions import FUNCTIONS, Shape
 from sfumato.plan.node import (
-    Aggregate,
     Call,
-    Case,
     Column,
     Expression,
-    In,
     Literal,
     Query,
     Subquery,
     TableName,
     aggregates,
     children,
+    mapped,
+    quoted,
+    text_literal,
 )
 
-NameOf = Mapping[str, Expression]
 MOST_NODES = 10_000  # of one expression: sub-queries that double it fifty times would never end
 MOST_LEVELS = 150
 
 
 @dataclass(frozen=True, slots=True)
 class Ctes:
-    """The queries named by WITH, each with those that were named before it."""
+    """The queries named by WITH, by their names in lower case, each with those that were named before it."""
 
     named: Mapping[str, tuple[Query, Ctes]]
 
     def __contains__(self, name: str) -> bool:
-        return name in self.named
+        return name.lower() in self.named
 
     def __getitem__(self, name: str) -> tuple[Query, Ctes]:
-        return self.named[name]
+        return self.named[name.lower()]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a name stands for, and how it is spelt."""
+
+    spelling: str
+    meaning: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The rows of `table` that pass `where`, with a meaning for each name; `label` may qualify the names."""
+    """The rows of `table` that pass `where`; `names` in lower case have a meaning, and `label` may qualify them."""
 
     table: str
-    names: NameOf
+    names: Mapping[str, Named]
     where: Expression | None
     label: str
 
-    def meaning(self, column: Column) -> Expression:
-        """The expression that a name stands for."""
-        if column.table not in (None, self.label):
-            raise unknown("table", str(column.table), [self.label])
-        if column.name not in self.names:
-            raise unknown("column", column.name, list(self.names))
-        return self.names[column.name]
+    def knows(self, column: Column) -> bool:
+        """Whether a column's name has a meaning."""
+        return column.name.lower() in self.names
+
+    def named(self, column: Column, others: Iterable[str] = ()) -> Named:
+        """What a column's name stands for; `others` are names that could have been meant as well."""
+        if column.table is not None and column.table.lower() != self.label.lower():
+            raise unknown("table", column.table, [self.label])
+        if not self.knows(column):
+            raise unknown("column", column.name, [*(each.spelling for each in self.names.values()), *others])
+        return self.names[column.name.lower()]
 
     def resolve(self, expression: Expression) -> Expression:
         """The same expression over the table's own columns."""
-        match expression:
-            case Column():
-                return self.meaning(expression)
-            case Call(_, arguments):
-                return replace(expression, arguments=tuple(self.resolve(argument) for argument in arguments))
-            case In(value):
-                return replace(expression, value=self.resolve(value))
-            case Case(branches, otherwise):
-                resolved = tuple((self.resolve(condition), self.resolve(value)) for condition, value in branches)
-                return Case(resolved, None if otherwise is None else self.resolve(otherwise))
-            case Aggregate(_, argument):
-                return replace(expression, argument=tuple(self.resolve(part) for part in argument))
-        return expression
+        if isinstance(expression, Column):
+            return self.named(expression).meaning
+        if isinstance(expression, Call) and FUNCTIONS[expression.function].shape in (Shape.COMPARISON, Shape.PATTERN):
+            self._refuse_texts_as_names(expression.arguments)
+        return mapped(expression, self.resolve)
+
+    def _refuse_texts_as_names(self, compared: tuple[Expression, ...]) -> None:
+        """Two columns are compared by city = "München", and hardly ever meant."""
+        columns = [each for each in compared if isinstance(each, Column) and each.table is None]
+        strange = [column for column in columns if not self.knows(column)]
+        if strange and len(columns) > len(strange):
+            name = strange[0].name
+            refusal = unknown("column", name, [each.spelling for each in self.names.values()])
+            raise UnsupportedQuery(f"{refusal}; a text goes in single quotes: {text_literal(name)}")
 
 
 NO_CTES = Ctes({})
 
 
-def unknown(what: str, name: str, known: list[str]) -> UnsupportedQuery:
-    """A refusal that offers the nearest names."""
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    offer = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(sorted(known)[:10]) or 'none'}"
+def unknown(what: str, name: str, known: Iterable[str]) -> UnsupportedQuery:
+    """A refusal that offers the nearest names, in quotes where SQL needs them."""
+    written = {each.lower(): each if each.isidentifier() else quoted(each) for each in known}
+    near = difflib.get_close_matches(name.lower(), written, n=3, cutoff=0.5)
+    listed = ", ".join(sorted(written.values())[:10]) or "none"
+    offer = f"did you mean {' or '.join(written[each] for each in near)}?" if near else f"known: {listed}"
     return UnsupportedQuery(f"unknown {what} {name!r}; {offer}")
 
 
@@ -98,10 +114,10 @@ def both(first: Expression | None, second: Expression | None) -> Expression | No
 
 def _with(query: Query, ctes: Ctes) -> Ctes:
     """The names of WITH, each seeing those before it: none sees itself, so that nothing recurs."""
-    names = [name for name, _ in query.ctes]
+    names = [name.lower() for name, _ in query.ctes]
     if len(set(names)) < len(names):
         raise UnsupportedQuery("WITH names two queries alike; give them different names")
-    for name, named in query.ctes:
+    for name, (_, named) in zip(names, query.ctes, strict=True):
         ctes = Ctes({**ctes.named, name: (named, ctes)})
     return ctes
 
@@ -135,7 +151,7 @@ def _source(source: TableName | Subquery, tables: Mapping[str, Table], ctes: Cte
     matches = [name for name in tables if name.lower() == source.name.lower()]
     if not matches:
         raise unknown("table", source.name, [*tables, *ctes.named])
-    columns = {name.lower(): Column(name) for name in tables[matches[0]].columns}
+    columns = {name.lower(): Named(name, Column(name)) for name in tables[matches[0]].columns}
     return Scope(matches[0], columns, None, source.alias or source.name)
 
 
@@ -149,13 +165,14 @@ def _rows(query: Query, label: str, tables: Mapping[str, Table], ctes: Ctes) -> 
     inner = scope_of(query, tables, ctes)
     if query.outputs is None:
         return replace(inner, label=label)
-    names: dict[str, Expression] = {}
+    names: dict[str, Named] = {}
     for output in query.outputs:
         expression = output.expression
-        name = output.alias or (expression.name if isinstance(expression, Column) else None)
+        own = inner.named(expression).spelling if isinstance(expression, Column) else None
+        name = output.alias or own
         if name is None:
             raise UnsupportedQuery(f"name the column of the sub-query: {expression.sql()} AS something")
-        if name in names:
+        if name.lower() in names:
             raise UnsupportedQuery(f"the sub-query has two columns named {name!r}; name them differently")
-        names[name] = _small(inner.resolve(expression))
+        names[name.lower()] = Named(name, _small(inner.resolve(expression)))
     return Scope(inner.table, names, inner.where, label)

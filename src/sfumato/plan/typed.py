@@ -1,11 +1,15 @@
-"""The kind of every expression, checked from declarations only, and the interval of its numbers."""
+"""The kind of every expression, checked from declarations only, and the interval of its numbers.
+
+A text that is compared with a date is read as a date (`read_dates`), here and not by an engine: one that is no date is
+refused before anything is charged.
+"""
 
 from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sfumato.dataset.column import Column as Declared
@@ -13,10 +17,16 @@ from sfumato.dataset.kind import Kind
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.functions import FUNCTIONS, Shape
 from sfumato.plan.interval import Interval, hull
-from sfumato.plan.node import Call, Case, Column, Expression, In, Literal
+from sfumato.plan.node import Call, Case, Column, Expression, In, Literal, mapped
 
 DATES = (Kind.DATE, Kind.TIMESTAMP)
+PARTS = {
+    "extract_year": (1, 9999), "extract_quarter": (1, 4), "extract_month": (1, 12), "extract_day": (1, 31),
+    "extract_hour": (0, 23),
+}  # fmt: skip
+# 2026-W01-1 is a date in Python, and an error in an engine
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIME = re.compile(f"{_DATE.pattern}([ T][0-9]{{2}}:[0-9]{{2}}(:[0-9]{{2}}([.][0-9]{{1,6}})?)?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +75,60 @@ def _literal(literal: Literal) -> Typed:
         number = Fraction(literal.value)
         whole = number.denominator == 1 and abs(number) < 2**53
         return Typed(literal, Kind.INTEGER if whole else Kind.REAL, Interval(number, number))
-    if literal.is_date:
-        try:
-            if not _DATE.fullmatch(literal.value):  # 2026-W01-1 is a date in Python, and an error in an engine
-                raise ValueError
-            datetime.date.fromisoformat(literal.value)
-        except ValueError:
-            raise UnsupportedQuery(f"a date is written DATE 'yyyy-mm-dd'; got {literal.value!r}") from None
-        return Typed(literal, Kind.DATE)
+    if literal.is_date or literal.is_time:
+        time_of(literal)
+        return Typed(literal, Kind.DATE if literal.is_date else Kind.TIMESTAMP)
     return Typed(literal, Kind.TEXT)
+
+
+def time_of(literal: Literal) -> datetime.datetime:
+    """The time that a date or a time means, at midnight for a date; a text that is none is refused."""
+    text = str(literal.value)
+    try:
+        if not (_DATE if literal.is_date else _TIME).fullmatch(text):
+            raise ValueError
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:
+        written = "DATE 'yyyy-mm-dd'" if literal.is_date else "TIMESTAMP 'yyyy-mm-dd hh:mm:ss'"
+        raise UnsupportedQuery(
+            f"a {'date' if literal.is_date else 'time'} is written {written}; got {text!r}"
+        ) from None
+
+
+def read_dates(expression: Expression, kind_of: Callable[[Expression], Kind | None]) -> Expression:
+    """The same expression, texts that are compared with dates read as dates; `kind_of` knows the kinds of parts."""
+    changed = mapped(expression, lambda part: read_dates(part, kind_of))
+    match changed:
+        case In(value, items):
+            if any(item.is_text for item in items) and kind_of(value) in DATES:
+                return replace(changed, items=tuple(_date(item) for item in items))
+        case Case(branches, otherwise):
+            if _meets_date([*(value for _, value in branches), otherwise], kind_of):
+                read = tuple((condition, _date_in(value)) for condition, value in branches)
+                return Case(read, None if otherwise is None else _date_in(otherwise))
+        case Call(function, arguments) if FUNCTIONS[function].shape in (Shape.COMPARISON, Shape.SAME):
+            if _meets_date(list(arguments), kind_of):
+                return mapped(changed, _date_in)
+    return changed
+
+
+def _meets_date(parts: list[Expression | None], kind_of: Callable[[Expression], Kind | None]) -> bool:
+    """Whether there is a text among parts of which another is a date."""
+    texts = [isinstance(part, Literal) and part.is_text for part in parts]
+    others = [part for part, is_text in zip(parts, texts, strict=True) if part is not None and not is_text]
+    return any(texts) and any(kind_of(part) in DATES for part in others)
+
+
+def _date_in(part: Expression) -> Expression:
+    return _date(part) if isinstance(part, Literal) else part
+
+
+def _date(literal: Literal) -> Literal:
+    """A text as the date or time that it is, anything else as it is."""
+    text = str(literal.value)
+    if not literal.is_text or not _TIME.fullmatch(text):
+        return literal
+    return Literal(text, is_date=True) if _DATE.fullmatch(text) else Literal(text, is_time=True)
 
 
 def _call(expression: Call, function: str, arguments: tuple[Typed, ...]) -> Typed:
@@ -98,7 +153,8 @@ def _call(expression: Call, function: str, arguments: tuple[Typed, ...]) -> Type
             return Typed(expression, arguments[0].kind)
         case Shape.DATE_NUMBER:
             expect(arguments[0], *DATES)
-            return Typed(expression, Kind.INTEGER)
+            low, high = PARTS[function]
+            return Typed(expression, Kind.INTEGER, Interval(Fraction(low), Fraction(high)))
     return Typed(expression, Kind.BOOLEAN)
 
 
@@ -119,6 +175,8 @@ def _interval(function: str, known: list[Interval | None]) -> Interval | None:
             return -first
         case "abs":
             return first.absolute()
+        case "as_double":
+            return first
     return first.rounded()
 
 
@@ -131,8 +189,20 @@ def _same(expression: Expression, values: tuple[Typed, ...]) -> Typed:
 def expect(value: Typed, *kinds: Kind) -> None:
     """Refuse a value of another kind."""
     if value.kind is not None and value.kind not in kinds:
-        wanted = " or ".join(map(str, kinds))
-        raise UnsupportedQuery(f"{wanted} was expected; got {value.kind}: {value.expression.sql()}")
+        wanted, written = " or ".join(map(str, kinds)), value.expression.sql()
+        hint = ""
+        if kinds == (Kind.INTEGER, Kind.REAL) and value.kind is Kind.BOOLEAN:
+            hint = f"; write CASE WHEN {written} THEN 1 ELSE 0 END"
+        elif Kind.BOOLEAN not in kinds:
+            hint = _declare(value, kinds[0])
+        raise UnsupportedQuery(f"{wanted} was expected; got {value.kind}: {written}{hint}")
+
+
+def _declare(value: Typed, kind: Kind) -> str:
+    """The advice for a column that is text only because nobody said otherwise, as in a CSV file."""
+    if value.kind is not Kind.TEXT or not isinstance(value.expression, Column):
+        return ""
+    return f"; if it holds such values, declare type='{kind}' for {value.expression.sql()}"
 
 
 def same_kind(whole: Expression, values: tuple[Typed, ...]) -> Kind | None:
@@ -146,4 +216,8 @@ def same_kind(whole: Expression, values: tuple[Typed, ...]) -> Kind | None:
         return Kind.TIMESTAMP
     named = " and ".join(sorted(map(str, kinds)))
     hint = "; write a date as DATE 'yyyy-mm-dd'" if kinds & set(DATES) else ""
+    if any(isinstance(value.expression, Literal) and value.expression.is_text for value in values):
+        hint = hint or "; write numbers without quotes"
+    others = [kind for kind in Kind if kind in kinds and kind is not Kind.TEXT]
+    hint = next(filter(None, (_declare(value, others[0]) for value in values)), hint)
     raise UnsupportedQuery(f"values of one kind were expected; got {named}: {whole.sql()}{hint}")

@@ -1,0 +1,182 @@
+"""What a noisy histogram of influences says about the largest units, and the limit that follows from it.
+
+`Tails` sees released numbers only. Somebody is seen where a stretch of bins holds more than its noise explains: surely
+(once in a thousand histograms it is noise) anywhere, and likely right after what is already seen. Up to the last such
+bin, and some octaves more where few units are seen, the loss of a limit is bounded for all edges at once.
+
+Beyond it units may exist that are too few to be seen. What they would have if the numbers went on falling as they do
+where they are clear is added to the interval, since incomes, visits and purchases often have such tails; more than that
+nobody can say from the histogram, so the answer says how many units there may be. Where the owner declared a maximum,
+the loss can be bounded up to there; that costs a larger limit, or a wider interval, and is done where it less than
+doubles the error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+
+from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
+from sfumato.plan.influence import BINS, ROW_BIN, edge, octave_above, octave_below
+
+STRETCHES = (1, 2, 4, 8)  # bins that are looked at together
+_FALSE = Fraction(1, 1000)  # how often noise alone is taken for somebody far out
+_LIKELY, _LIKELIEST = 2.5, 4.5  # standard deviations of one bin: right after what is seen, and anywhere
+_ENOUGH = 20  # standard deviations of the noise; fewer units than that say nothing about the largest
+_CLEAR = 5  # standard deviations
+_FALLS, _BENDS = 1.3, 1.5  # how much slower than it looks the numbers may fall, for the noise in them
+_WORTH = 2  # an interval that covers the declared maximum may be so much wider
+
+
+@dataclass(frozen=True, slots=True)
+class Tails:
+    """How many units have more influence than each edge, noisily, with what the noise may do.
+
+    `counts[j]` is the noisy number of units beyond edge j, `usual[j]` the standard deviation of its noise, `reach[j]`
+    what the noise exceeds for no j but with the stated probability. A stretch of STRETCHES[i] bins with more than
+    `clear[i]` is surely not empty. `most` is a declared maximum of influence.
+    """
+
+    row_steps: int
+    counts: tuple[int, ...]
+    usual: tuple[float, ...]
+    reach: tuple[int, ...]
+    clear: tuple[int, ...]
+    total: int
+    most: int | None = None
+
+    @classmethod
+    def read(
+        cls,
+        bins: Sequence[int],
+        noise: LaplaceNoise | GaussianNoise,
+        miss: Fraction,
+        *,
+        row_steps: int,
+        most: int | None = None,
+    ) -> Tails:
+        """The tails of a noisy histogram, right at all edges but with probability `miss`."""
+        above = [len(bins) - 1 - j for j in range(len(bins))]
+        sums = tuple(sum(bins[j + 1 :]) for j in range(len(bins)))
+        usual = tuple(math.sqrt(max(1, k)) * noise.deviation() for k in above)
+        reach = tuple(noise.sum_reach(k, 1 - miss / len(bins)) if k else 0 for k in above)
+        clear = tuple(noise.sum_reach(k, 1 - _FALSE / (len(STRETCHES) * len(bins))) for k in STRETCHES)
+        return cls(row_steps, sums, usual, reach, clear, sum(bins), most)
+
+    def edge(self, bin: int) -> int:
+        """The largest influence in a bin."""
+        return edge(bin, self.row_steps)
+
+    def last(self) -> int:
+        """The last bin in which somebody is seen; if nobody is, the fullest, or that of one row."""
+        found, end = -1, len(self.counts) - 1
+        for stretch, clear in zip(STRETCHES, self.clear, strict=True):
+            for j in range(end + 1 - stretch):
+                if j >= found and self.counts[j] - self.counts[j + stretch] > clear:
+                    found = j + stretch
+        found = found if found >= 0 else self._fullest()
+        while (more := self._more(found)) > 0:
+            found += more
+        return found
+
+    def _fullest(self) -> int:
+        inside = [before - after for before, after in pairwise((self.total, *self.counts))]
+        return inside.index(max(inside)) if max(inside) > _LIKELIEST * self.usual[-1] else ROW_BIN
+
+    def _more(self, found: int) -> int:
+        """How many bins after the last seen one likely hold somebody as well."""
+        for stretch in STRETCHES[:3]:
+            if found + stretch < len(self.counts):
+                inside = self.counts[found] - self.counts[found + stretch]
+                if inside > _LIKELY * math.sqrt(stretch) * self.usual[-1]:
+                    return stretch
+        return 0
+
+    def top(self) -> int:
+        """The bin that seems to hold everybody; where few units are seen, octaves more: noise is known, a loss not."""
+        usual = self.usual[ROW_BIN]
+        more = 2 if self.total < 100 * usual else 1 if self.total < 1000 * usual else 0
+        found = self.last()
+        for _ in range(more):
+            found = octave_above(found)
+        return found
+
+    def enough(self) -> bool:
+        """Whether enough units are seen to say anything about the largest, and none beyond the last edge."""
+        return self.total > _ENOUGH * self.usual[ROW_BIN] and self.last() < len(self.counts) - 1
+
+    def lost(self, limit: int, closed: bool) -> int:
+        """At most what the limit takes away from all units up to the top, or up to the declared maximum."""
+        end = len(self.counts) - 1 if closed else self.top()
+        ceiling = self.most if closed and self.most is not None else self.edge(end)
+        # The last bin of all has no upper edge: who is in it has the declared maximum at most.
+        upper = [min(self.edge(j + 1), ceiling) if j + 1 < BINS - 1 else ceiling for j in range(end)]
+        return sum(
+            max(0, above - max(self.edge(j), limit)) * max(0, self.counts[j] + self.reach[j])
+            for j, above in enumerate(upper)
+        )
+
+    def continued(self, limit: int) -> int:
+        """What units beyond the limit and the top would have if the numbers went on falling as they are seen to."""
+        start = self._clear_edge()
+        if start == 0:
+            return 0
+        half, quarter = octave_below(start), octave_below(octave_below(start))
+        units, before, first = (max(1, self.counts[bin]) for bin in (start, half, quarter))
+        ratio, earlier = units / max(units, before), max(units, before) / max(units, before, first)
+        bend = min(1.0, _BENDS * ratio / earlier)
+        after = octave_above(start)
+        seen = (max(0, self.counts[after]) + 2 * self.usual[after]) / units
+        ratio = min(_FALLS * ratio * bend, seen, 0.5)
+        here, base, total = float(self.edge(start)), float(max(limit, self.edge(self.top()))), 0.0
+        count = float(units)
+        while count >= 1 and here < self.edge(len(self.counts) - 1):
+            total += max(0.0, 2 * here - max(here, base)) * count * (1 + ratio) / 2
+            here, count, ratio = 2 * here, count * ratio, ratio * bend
+        return math.ceil(total)
+
+    def _clear_edge(self) -> int:
+        """The last edge beyond which the number of units is known to a fifth."""
+        return next((j for j in range(self.last(), 0, -1) if self.counts[j] > _CLEAR * self.usual[j]), 0)
+
+    def unseen(self, limit: int) -> int:
+        """At most how many units have more influence than the limit or the top, the larger."""
+        beyond = next((j for j in range(self.top(), len(self.counts)) if self.edge(j) >= limit), len(self.counts) - 1)
+        return max(0, self.counts[beyond] + self.reach[beyond])
+
+
+def units_needed(noise: LaplaceNoise | GaussianNoise) -> int:
+    """About how many units there must be to say something about the largest."""
+    return math.ceil(_ENOUGH * math.sqrt(BINS - 1 - ROW_BIN) * noise.deviation())
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The limit C in steps, and whether the interval covers all units up to the declared maximum."""
+
+    steps: int
+    closed: bool
+
+
+def choose(tails: Tails, variance: float, cells: int) -> Limit:
+    """The limit with the least predicted squared error over all cells.
+
+    The noise of a cell has `variance` times C**2. The loss is the one that the interval will admit, spread over the
+    cells evenly, since nothing says which group it is missing from.
+    """
+
+    def error(limit: Limit, more: int = 0) -> float:
+        lost = tails.lost(limit.steps, limit.closed) + more
+        return cells * variance * float(limit.steps) ** 2 + float(lost) ** 2 / cells
+
+    edges = [tails.edge(j) for j in range(tails.top() + 1)]
+    if tails.most is None:
+        return min((Limit(each, False) for each in edges), key=error)
+    below = [each for each in edges if each < tails.most]
+    closed = min((Limit(each, True) for each in [*below, tails.most]), key=error)
+    seen = min((Limit(each, False) for each in below), key=error, default=closed)
+    open_error = error(seen, tails.continued(seen.steps))
+    return seen if tails.enough() and error(closed) > _WORTH**2 * open_error else closed

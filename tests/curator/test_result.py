@@ -1,0 +1,92 @@
+"""Results computed from private values: rounding, casts, dates; all post-processing, with intervals that follow."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+
+import pandas as pd
+import pytest
+
+from sfumato.curator.curator import Curator
+from sfumato.curator.quick import ask
+from sfumato.dataset.column import column, dates
+from sfumato.dataset.table import table
+from sfumato.errors import InvalidArgument
+from sfumato.plan.share import Share
+from sfumato.privacy.guarantee import Guarantee
+
+FRAME = pd.DataFrame(
+    {
+        "pid": range(40),
+        "x": [n / 8 for n in range(40)],
+        "Gender": ["w", "m", None, "d"] * 10,
+        "at": [datetime.datetime(2026, 1, 1, 10) + datetime.timedelta(days=n) for n in range(40)],
+        "age": [n * 2 for n in range(40)],
+    }
+)
+COLUMNS = {
+    "x": column(bounds=(0, 5)),
+    "Gender": column(keys=["w", "m", "d"]),
+    "at": column(type="date", keys=dates("2026-01-01", "2026-02-28")),
+    "age": column(bounds=(0, 100)),
+}
+
+
+class Silent:
+    """Adds no noise."""
+
+    def release(self, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
+        return list(exact)
+
+
+def rows(question: str, **options: object) -> list[dict[str, object]]:
+    people = table(FRAME, unit="pid", most_rows=1, columns=COLUMNS)
+    return Curator({"t": people}, allowance=Guarantee(10), releaser=Silent()).ask(question, epsilon=1, **options).rows
+
+
+def test_results_are_rounded_to_decimals_and_to_tens() -> None:
+    """ROUND with a constant, and casts of results to numbers."""
+    question = (
+        "SELECT ROUND(SUM(x), 1) AS tenth, ROUND(SUM(x), -2) AS hundreds, CAST(SUM(x) AS INTEGER) AS whole, "
+        "CAST(COUNT(*) AS DOUBLE) AS n FROM t"
+    )
+    assert rows(question) == [{"tenth": 97.5, "hundreds": 100.0, "whole": 98.0, "n": 40.0}]
+
+
+def test_rows_without_a_value_have_a_key_where_the_question_gives_them_one() -> None:
+    """COALESCE loses nobody."""
+    found = rows("SELECT COALESCE(gender, 'keine Angabe') AS Gender, COUNT(*) AS n FROM t GROUP BY 1")
+    assert found == [{"Gender": key, "n": 10} for key in ("w", "m", "d", "keine Angabe")]
+
+
+def test_bands_come_in_the_order_of_their_case() -> None:
+    """And all rows are in one of them."""
+    bands = "CASE WHEN age < 18 THEN 'child' WHEN age < 65 THEN 'adult' ELSE 'old' END"
+    found = rows(f"SELECT {bands} AS band, COUNT(*) AS n FROM t GROUP BY band")
+    assert found == [{"band": "child", "n": 9}, {"band": "adult", "n": 24}, {"band": "old", "n": 7}]
+
+
+def test_a_time_is_read_as_its_day_and_counted_by_month() -> None:
+    """All forty, also those at ten o'clock."""
+    found = rows(
+        "SELECT DATE_TRUNC('month', at) AS Monat, COUNT(*) AS n FROM t WHERE at >= '2026-01-02' GROUP BY monat"
+    )
+    assert found == [{"Monat": datetime.date(2026, 1, 1), "n": 30}, {"Monat": datetime.date(2026, 2, 1), "n": 9}]
+
+
+def test_shares_are_given_by_the_names_that_are_shown() -> None:
+    """Also where they are spelt with capitals."""
+    assert rows("SELECT gender, COUNT(*) AS Zahl FROM t GROUP BY gender", shares={"Zahl": 2})[0] == {
+        "Gender": "w", "Zahl": 10,
+    }  # fmt: skip
+
+
+def test_one_line_asks_a_frame_by_its_name() -> None:
+    """A frame without a name, or an argument that is missing, is refused with what to write."""
+    answer = ask("SELECT COUNT(*) AS n FROM t", data={"t": FRAME}, unit="pid", most_rows=1, epsilon=1)
+    assert answer.receipt.notes == ()
+    with pytest.raises(InvalidArgument, match=r"got a DataFrame; write data=\{'people': frame\}"):
+        ask("SELECT COUNT(*) AS n FROM t", data=FRAME, epsilon=1)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="ask: epsilon must be given"):
+        ask("SELECT COUNT(*) AS n FROM t", data={"t": FRAME})  # type: ignore[call-arg]
