@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check bench wheel clean
+.PHONY: demo test check bench soak wheel clean
 
 demo: $(VENV)/installed
 	$(BIN)/sfumato demo
@@ -35,6 +35,11 @@ bench: $(VENV)/developing
 	$(BIN)/python bench/noise.py --json bench/results/noise.json
 	$(BIN)/python bench/accounting.py --json bench/results/accounting.json
 	$(BIN)/python bench/query.py --json bench/results/query.json
+	$(BIN)/python bench/ledger.py --json bench/results/ledger.json
+
+# The races on the ledger, ten times as long: some minutes for each store.
+soak: $(VENV)/developing
+	SFUMATO_SOAK=1 $(BIN)/pytest -n 2 tests/ledger/test_race.py
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sfumato needs Python 3.11 or newer: make PYTHON=python3.11 demo")'

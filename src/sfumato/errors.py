@@ -8,9 +8,13 @@
     │   ├── WrongShape           a vector where a number was declared, or of another length
     │   └── ScaleTooLarge        more noise than the lattice, or more work than the arithmetic can carry
     ├── EngineFailed             the engine could not finish; one constant message
+    ├── LedgerUnavailable        the ledger cannot be read or written now
+    ├── LedgerBroken             the ledger was changed, is torn, or is not the one that is known
     └── Refused                  a request that is understood and denied
         ├── UnsupportedQuery     SQL that is not answered
         ├── UnboundedColumn      a column whose values nobody bounded
+        ├── NotGranted           nobody granted an allowance, or it has ended
+        ├── Paused               a question failed after it was charged; the owner has to look first
         └── BudgetExhausted      it would cost more than is left
 
 A message says what was expected, what came and what helps. Only `OutsideRange` and `WrongShape` may speak of a value
@@ -66,3 +70,19 @@ class UnboundedColumn(Refused):
 
 class EngineFailed(SfumatoError):
     """The engine could not finish; the message is always the same, since the engine's own may hold values."""
+
+
+class LedgerUnavailable(SfumatoError):
+    """The ledger cannot be read or written now; no question is asked of the data without it."""
+
+
+class LedgerBroken(SfumatoError):
+    """The ledger was changed, is torn, or is not the one that is known."""
+
+
+class NotGranted(Refused):
+    """Nobody granted an allowance for this, or it has ended."""
+
+
+class Paused(Refused):
+    """A question failed after it was charged; the owner has to look first."""

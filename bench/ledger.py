@@ -1,0 +1,108 @@
+"""Reserve and settle with 50 askers at once, beside the disk's own rate: python bench/ledger.py [--json path].
+
+Each asker is a thread of one process with a SQLite ledger that is synchronised at every commit. The yardstick is a bare
+SQLite in the same mode that commits one row at a time, measured in turns with the ledger. A pair needs two commits, so
+a ledger without shared transactions could reach half of that rate at most.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sqlite3
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.request import Request, Reservation
+from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.loss import Loss
+
+ASKERS = 50
+PAIRS = 100  # of each asker, per repetition
+COMMITS = 2_000
+REPETITIONS = 5
+GOAL = 1_000.0  # pairs per second
+
+PLAN = "SELECT region, COUNT(*) AS n FROM people WHERE age >= {} GROUP BY region"
+ANSWER = json.dumps({"rows": [{"region": f"R{i}", "n": 1234.5} for i in range(10)]})
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def commit_often(database: sqlite3.Connection) -> None:
+    for _ in range(COMMITS):
+        database.execute("BEGIN IMMEDIATE")
+        database.execute("INSERT INTO t (text) VALUES ('one row')")
+        database.execute("COMMIT")
+
+
+def ask(ledger: Ledger, name: str, repetition: int) -> None:
+    for number in range(PAIRS):
+        plan = PLAN.format(repetition * PAIRS + number)
+        request = Request("people", name, "people", "2026-11", plan, "epsilon 0.001", (), Loss.pure(0.001))
+        reservation = ledger.reserve(request)
+        assert isinstance(reservation, Reservation)
+        ledger.settle(reservation, ANSWER)
+
+
+def ask_together(ledger: Ledger, repetition: int) -> None:
+    threads = [threading.Thread(target=ask, args=(ledger, f"asker {n}", repetition)) for n in range(ASKERS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def measure(folder: Path) -> dict[str, float]:
+    """Rates per second: medians over the repetitions, and of the whole ledger when it is walked."""
+    ledger = Ledger.open(folder / "ledger.db")
+    ledger.grant("people", Guarantee(epsilon=10**6))
+    with closing(sqlite3.connect(folder / "bare.db", isolation_level=None)) as bare:
+        bare.execute("PRAGMA journal_mode = WAL")
+        bare.execute("PRAGMA synchronous = FULL")
+        bare.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)")
+        times = [
+            (seconds(lambda r=each: ask_together(ledger, r)), seconds(lambda: commit_often(bare)))
+            for each in range(REPETITIONS)
+        ]
+    pairs = statistics.median(ASKERS * PAIRS / ours for ours, _ in times)
+    commits = statistics.median(COMMITS / theirs for _, theirs in times)
+    ratio = statistics.median(ASKERS * PAIRS / ours / (COMMITS / theirs) for ours, theirs in times)
+    entries = ledger.head.number
+    assert entries == 2 * ASKERS * PAIRS * REPETITIONS + 1
+    verified = entries / seconds(ledger.verify)
+    ledger.close()
+    with Ledger.open(folder / "ledger.db") as again:
+        folded = entries / seconds(again.balance)
+    return {"pairs": pairs, "commits": commits, "ratio": ratio, "folded": folded, "verified": verified}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", type=Path, help="write the figures here too")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        figures = measure(Path(folder))
+    met = figures["pairs"] >= GOAL
+    print(f"{ASKERS} askers, SQLite, synchronous=FULL")
+    goal = f"goal {GOAL:,.0f}  {'yes' if met else 'NO'}"
+    print(f"{'reserve + settle pairs':28}{figures['pairs']:>10,.0f} per second   {goal}")
+    print(f"{'bare commits':28}{figures['commits']:>10,.0f} per second   pairs per commit {figures['ratio']:.2f}")
+    print(f"{'entries folded':28}{figures['folded']:>10,.0f} per second")
+    print(f"{'entries verified':28}{figures['verified']:>10,.0f} per second")
+    if options.json:
+        options.json.write_text(json.dumps({**figures, "goal": GOAL, "met": met}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

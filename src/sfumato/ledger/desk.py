@@ -1,0 +1,187 @@
+"""Where the ledger is written: one desk per process, at which many threads share transactions.
+
+Everything that touches the database happens under one of two locks, so that a fork can wait until no connection is in
+use. Nothing is handed out before it is durable: results leave `run` after the commit has returned.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from sfumato.errors import LedgerBroken, Refused, SfumatoError
+from sfumato.ledger import copies, operations
+from sfumato.ledger.balance import Balance
+from sfumato.ledger.draft import Draft, Operation, Policy
+from sfumato.ledger.entry import Entry, Head
+from sfumato.ledger.portable import Copy
+from sfumato.ledger.store.combine import Combiner, Ticket
+from sfumato.ledger.verify import Verified, verify
+
+if TYPE_CHECKING:
+    from sfumato.ledger.store.store import Store, Transaction
+
+Result = TypeVar("Result")
+
+_PAGE = 1000
+_CHUNK = 500
+
+
+class Desk:
+    """A store, what was read of it so far, and the queue of those who want to write."""
+
+    def __init__(self, store: Store, policy: Policy, clock: Callable[[], int]) -> None:
+        self.store = store
+        self._policy = policy
+        self._clock = clock
+        with store.read() as work:
+            meta = work.meta()
+        self._identity, self._secret = meta["identity"], bytes.fromhex(meta["secret"])
+        self._balance = Balance.empty(self._identity)
+        self._make_locks()
+        _desks.add(self)
+
+    def _make_locks(self) -> None:
+        self._brief = threading.Lock()  # held for a transaction that decides
+        self._long = threading.Lock()  # held while a whole ledger is read
+        self._combiner: Combiner[Operation] = Combiner(self._process)
+
+    def run(self, operation: Callable[[Draft], Result]) -> Result:
+        """Have an operation decided and written, together with those of other threads."""
+        return cast(Result, self._combiner.submit(operation))
+
+    def _process(self, batch: Sequence[Ticket[Operation]]) -> None:
+        with self._brief:
+            if self._balance.head.number == 0:
+                self._read_up()  # a long ledger is read before it is locked
+            with self.store.write() as work:
+                balance = self._caught_up(work)
+                draft = Draft(balance, self.now(balance), work, self._identity, self._secret, self._policy)
+                operations.abandon(draft)
+                for ticket in batch:
+                    try:
+                        ticket.result = draft.attempt(ticket.work)
+                    except SfumatoError as refusal:
+                        ticket.error = refusal
+                work.append(draft.lines)
+                work.erase(draft.erased)
+            self._balance = draft.balance
+
+    def now(self, balance: Balance) -> int:
+        """The ledger's time, which never goes back."""
+        return max(self._clock(), balance.at)
+
+    def balance(self) -> Balance:
+        """The balance by everything that was committed until now."""
+        with self._brief:
+            self._read_up()
+            return self._balance
+
+    def _read_up(self) -> None:
+        with self.store.read() as work:
+            self._balance = self._caught_up(work)
+
+    def _caught_up(self, work: Transaction) -> Balance:
+        """The balance with what others wrote since; the last entry that was seen must still be there."""
+        balance = self._balance
+        seen = balance.head
+        entries = work.entries(after=max(0, seen.number - 1))
+        if seen.number and getattr(next(entries, None), "hash", None) != seen.hash:
+            raise LedgerBroken(
+                f"the ledger no longer holds entry {seen}, which was there before: an older copy was put in its place; "
+                "find the later one and merge it"
+            )
+        for entry in entries:
+            balance = balance.after(entry)
+        return balance
+
+    def entries(self, after: int) -> Iterator[Entry]:
+        """The entries beyond a number; between pages no connection is in use."""
+        while True:
+            with self._long, self.store.read() as work:
+                page = list(islice(work.entries(after), _PAGE))
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1].number
+
+    @contextmanager
+    def reading(self) -> Iterator[Copy]:
+        """The whole ledger, as it is at this moment."""
+        with self._long, self.store.read() as work:
+            yield Copy(self._identity, self._secret.hex(), work.lines())
+
+    def verify(self, head: Head | None) -> Verified:
+        """Walk the whole ledger; what this desk knew before must come out again."""
+        cached = self._balance
+        with self._long, self.store.read() as work:
+            return verify(self._identity, work.lines(), head=head, stored=work.head(), cached=cached)
+
+    def take(self, copy: Copy) -> None:
+        """Append what a copy has more, in one transaction that is verified before it counts."""
+        if copy.secret is None:
+            raise Refused("a backup must hold payloads; got an export without them; make one by ledger.backup(path)")
+        with self._brief:
+            with self.store.write() as work:
+                head = work.head()
+                if head.number == 0:
+                    work.set_meta(identity=copy.identity, secret=copy.secret, head=f"0-{copy.identity}")
+                elif copy.identity != self._identity:
+                    raise Refused("a backup must be of this ledger; got that of another one; restore it into a new one")
+                lines = copies.missing(head.number, work.entries(), copy)
+                while chunk := list(islice(lines, _CHUNK)):
+                    work.append(chunk)
+                balance = verify(copy.identity, work.lines(), stored=work.head()).balance
+            self._identity, self._secret, self._balance = copy.identity, bytes.fromhex(copy.secret), balance
+
+    def backup(self, path: Path) -> None:
+        """Copy the database."""
+        with self._long:
+            self.store.backup(path)
+
+    def scrub(self) -> None:
+        """Let erased text leave the disk; a reader would hold it there."""
+        with self._long, self._brief:
+            self.store.scrub()
+
+    def close(self) -> None:
+        """Give the database back."""
+        self.store.close()
+
+
+_desks: weakref.WeakSet[Desk] = weakref.WeakSet()
+_held: list[Desk] = []  # while this process forks
+
+
+def _before_fork() -> None:
+    """A child must not inherit a connection: SQLite would take the parent's locks for its own."""
+    _held[:] = _desks
+    for desk in _held:  # all long ones first: who reads one ledger may be waiting to write another
+        desk._long.acquire()
+    for desk in _held:
+        desk._brief.acquire()
+        desk.store.close()
+
+
+def _after_fork_in_parent() -> None:
+    for desk in _held:
+        desk._brief.release()
+        desk._long.release()
+    _held.clear()
+
+
+def _after_fork_in_child() -> None:
+    for desk in _desks:
+        desk._make_locks()  # the threads that held or awaited the old ones are not in the child
+    for desk in _held:
+        desk.store.process = os.getpid()
+    _held.clear()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

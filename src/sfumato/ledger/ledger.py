@@ -1,0 +1,268 @@
+"""The durable ledger: what is spent is written before the data is touched, and no crash, copy or race undoes it.
+
+>>> import tempfile
+>>> from sfumato.privacy.loss import Loss
+>>> folder = tempfile.TemporaryDirectory()
+>>> ledger = Ledger.open(f"{folder.name}/ledger.db")
+>>> _ = ledger.establish("people", Guarantee(epsilon=1))
+>>> half = Request("people", "ana", "visits", "2026-11", "COUNT(*)", "epsilon 0.5", (), Loss.pure(0.5))
+>>> reservation = ledger.reserve(half)
+>>> _ = ledger.settle(reservation, '{"n": 7}')
+>>> ledger.reserve(half)                                        # asked before: free
+Replay(answer='{"n": 7}', entry=2)
+>>> ledger.remaining("people").epsilon
+Fraction(1, 2)
+>>> ledger.verify().entries
+3
+>>> ledger.close(); folder.cleanup()
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from sfumato.accounting.filter import Remaining
+from sfumato.entropy import SYSTEM, Entropy
+from sfumato.errors import InvalidArgument
+from sfumato.ledger import copies, operations
+from sfumato.ledger.admit import left_to
+from sfumato.ledger.allowance import EPOCH, Allowance
+from sfumato.ledger.amount import DELTA_UNIT, UNIT
+from sfumato.ledger.balance import Balance
+from sfumato.ledger.desk import Desk
+from sfumato.ledger.draft import Policy
+from sfumato.ledger.entry import Entry, Head
+from sfumato.ledger.operations import Reason
+from sfumato.ledger.portable import Copy, read_json, write_csv, write_json
+from sfumato.ledger.request import Replay, Request, Reservation, name, text
+from sfumato.ledger.verify import Verified
+from sfumato.privacy.guarantee import Guarantee
+
+Where = str | os.PathLike[str]
+
+_JSON_LINES = (".jsonl", ".ndjson")
+_SECOND = timedelta(seconds=1)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def system_clock() -> int:
+    """Microseconds since 1970."""
+    return time.time_ns() // 1000
+
+
+def _product() -> str:
+    return str(sys.modules["sfumato"].__version__)  # an import would point up: the package's head imports this module
+
+
+class Ledger:
+    """An append-only record of every spend, safe for many threads, processes and machines."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    @classmethod
+    def open(
+        cls,
+        where: Where,
+        *,
+        pause: bool | None = None,
+        share_answers: bool = False,
+        lease: timedelta = timedelta(hours=1),
+        create: bool = True,
+        clock: Callable[[], int] = system_clock,
+        entropy: Entropy = SYSTEM,
+    ) -> Ledger:
+        """Open 'ledger.db', 'sqlite:///ledger.db' or 'postgresql+psycopg://...'; see `Policy` for the options."""
+        from sfumato.ledger.store.connect import connect  # SQLAlchemy takes a fifth of a second to import
+
+        if not isinstance(lease, timedelta) or lease < _SECOND:
+            raise InvalidArgument(
+                f"lease must be a timedelta of at least a second; got {lease!r}; for example one hour"
+            )
+        policy = Policy(pause, share_answers, lease, entropy, _product())
+        return cls(Desk(connect(where, entropy, create=create), policy, clock))
+
+    def close(self) -> None:
+        """Give the database back."""
+        self._desk.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------------------------------ the owner
+
+    def declare(self, population: str, sources: Iterable[str]) -> Entry | None:
+        """Say which sources hold a population; a source belongs to one population for ever."""
+        name(population=population)
+        named = [text(source=source) for source in sources]
+        return self._desk.run(lambda draft: operations.declare(draft, population, named))
+
+    def grant(
+        self, population: str, guarantee: Guarantee, *, analyst: str | None = None, until: datetime | None = None
+    ) -> Entry:
+        """Set what may be spent on a population, or by one analyst within it, in place of an earlier grant."""
+        name(population=population)
+        if analyst is not None:
+            name(analyst=analyst)
+        allowance = _allowance(guarantee, until)
+        return self._desk.run(lambda draft: operations.grant(draft, population, analyst, allowance))
+
+    def establish(self, population: str, guarantee: Guarantee) -> Entry | None:
+        """Grant the first allowance of a population; refused if the ledger already holds another one."""
+        name(population=population)
+        allowance = _allowance(guarantee, None)
+        return self._desk.run(lambda draft: operations.establish(draft, population, allowance))
+
+    def revoke(self, population: str, *, analyst: str | None = None, why: str = "") -> Entry:
+        """End the allowance of a population, or of one analyst; what was spent stays spent."""
+        name(population=population)
+        if analyst is not None:
+            name(analyst=analyst)
+        return self._desk.run(lambda draft: operations.revoke(draft, population, analyst, why))
+
+    def renew(self, population: str, why: str) -> Entry:
+        """Declare that nobody in a population was in it before: sums begin at zero."""
+        name(population=population), text(why=why)
+        return self._desk.run(lambda draft: operations.renew(draft, population, why))
+
+    def looked(self, analyst: str, table: str) -> Entry | None:
+        """Let an analyst ask a table again after a failure that the owner looked at."""
+        name(analyst=analyst), name(table=table)
+        return self._desk.run(lambda draft: operations.looked(draft, analyst, table))
+
+    def erase(self, number: int) -> Entry | None:
+        """Remove question and answer for good; the chain stays whole, and what was spent stays spent."""
+        entry = self._desk.run(lambda draft: operations.erase(draft, number))
+        self._desk.scrub()
+        return entry
+
+    # ------------------------------------------------------------------------------------------ the curator
+
+    def reserve(self, request: Request) -> Reservation | Replay:
+        """Charge a question before the data is touched, or find the answer that was paid for; or refuse."""
+        if not isinstance(request, Request):
+            raise InvalidArgument(f"request must be a Request; got a {type(request).__name__}; make one for the plan")
+        return self._desk.run(lambda draft: operations.reserve(draft, request))
+
+    def settle(self, reservation: Reservation, answer: str) -> Entry:
+        """Keep the answer, for whoever asks the same again."""
+        text(answer=answer)
+        _check_reservation(reservation)
+        return self._desk.run(lambda draft: operations.settle(draft, reservation, answer))
+
+    def fail(self, reservation: Reservation, reason: Reason | str) -> Entry:
+        """Note that there was no answer: 'engine', 'timeout', 'cancelled' or 'abandoned'; it stays spent."""
+        try:
+            known = Reason(reason)
+        except ValueError:
+            raise InvalidArgument(f"reason must be one of {', '.join(Reason)}; got {reason!r}") from None
+        _check_reservation(reservation)
+        return self._desk.run(lambda draft: operations.fail(draft, reservation, known))
+
+    # ------------------------------------------------------------------------------------------ reading
+
+    def balance(self) -> Balance:
+        """What was spent and what may be, by everything that was committed until now."""
+        return self._desk.balance()
+
+    @property
+    def head(self) -> Head:
+        """The last entry; print it on receipts, and a ledger that lost entries is found out."""
+        return self.balance().head
+
+    def remaining(self, population: str, analyst: str | None = None) -> Remaining:
+        """What is left to a population, or to one analyst in it."""
+        balance = self.balance()
+        left = left_to(balance, population, analyst, self._desk.now(balance))
+        return Remaining(
+            Fraction(left.epsilon or 0, UNIT), Fraction(left.rho or 0, UNIT), Fraction(left.delta, DELTA_UNIT)
+        )
+
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """All entries in order, or those beyond a number."""
+        return self._desk.entries(after)
+
+    def verify(self, head: Head | str | None = None) -> Verified:
+        """Walk the whole chain and decide everything again; a known head finds an older or another ledger."""
+        return self._desk.verify(None if head is None else Head.read(head))
+
+    def export(self, path: Where, *, payloads: bool = False) -> None:
+        """Write all entries to a .jsonl or .csv file, with questions and answers if asked."""
+        target = _target(path, (*_JSON_LINES, ".csv"))
+        with self._desk.reading() as copy:
+            if target.suffix == ".csv":
+                write_csv(target, copy.lines, payloads=payloads)
+            else:
+                write_json(target, copy.identity, copy.secret if payloads else None, copy.lines)
+
+    # ------------------------------------------------------------------------------------------ copies
+
+    def backup(self, path: Where) -> None:
+        """Copy the ledger while it is in use: .jsonl for any ledger, otherwise a SQLite file."""
+        target = Path(path)
+        if target.suffix in _JSON_LINES:
+            self.export(target, payloads=True)
+            return
+        self._desk.backup(target)
+
+    @classmethod
+    def restore(cls, backup: Where, into: Where, **options: Any) -> Ledger:
+        """Write a backup into a new ledger, or what it has more into an older one; never forgets an entry."""
+        ledger = cls.open(into, **options)
+        try:
+            with _copy_of(backup) as copy:
+                ledger._desk.take(copy)
+        except BaseException:
+            ledger.close()
+            raise
+        return ledger
+
+    def merge(self, other: Ledger | Where) -> int:
+        """Count what a copy of this ledger spent on its own; how many spends were new. Repeating it adds nothing."""
+        with other._desk.reading() if isinstance(other, Ledger) else _copy_of(other) as copy:
+            return self._desk.run(lambda draft: copies.merge(draft, copy))
+
+
+def _check_reservation(reservation: Reservation) -> None:
+    if not isinstance(reservation, Reservation):
+        raise InvalidArgument(
+            f"reservation must be what reserve returned for a new question; got a {type(reservation).__name__}"
+        )
+
+
+def _allowance(guarantee: Guarantee, until: datetime | None) -> Allowance:
+    if not isinstance(guarantee, Guarantee):
+        raise InvalidArgument(f"guarantee must be a Guarantee; got {guarantee!r}; for example Guarantee(epsilon=3)")
+    if until is None:
+        return Allowance(guarantee.epsilon, guarantee.delta)
+    if not isinstance(until, datetime) or until.tzinfo is None:
+        raise InvalidArgument(f"until must be a datetime with a time zone; got {until!r}; add tzinfo=UTC")
+    return Allowance(guarantee.epsilon, guarantee.delta, (until - EPOCH) // _MICROSECOND)
+
+
+def _target(path: Where, suffixes: tuple[str, ...]) -> Path:
+    target = Path(path)
+    if target.suffix not in suffixes:
+        raise InvalidArgument(f"the file's name must end in {' or '.join(suffixes)}; got {target.name!r}; rename it")
+    return target
+
+
+@contextmanager
+def _copy_of(where: Where) -> Iterator[Copy]:
+    """A backup, whichever way it was made."""
+    if Path(where).suffix in _JSON_LINES:
+        yield read_json(Path(where))
+        return
+    with Ledger.open(where, create=False) as ledger, ledger._desk.reading() as copy:
+        yield copy

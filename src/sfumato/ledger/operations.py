@@ -1,0 +1,184 @@
+"""What may be done to a ledger: each operation decides on a draft's balance, and appends or refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import timedelta
+from enum import StrEnum
+
+from sfumato.errors import InvalidArgument, Refused
+from sfumato.ledger.admit import check_affordable, check_granted, check_not_paused
+from sfumato.ledger.allowance import Allowance
+from sfumato.ledger.amount import Amount
+from sfumato.ledger.draft import Draft
+from sfumato.ledger.entry import Entry, Kind, canonical
+from sfumato.ledger.payload import Payload, replay_key
+from sfumato.ledger.request import Replay, Request, Reservation
+
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class Reason(StrEnum):
+    """Why a reservation ended without an answer."""
+
+    ENGINE = "engine"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    ABANDONED = "abandoned"
+
+
+def declare(draft: Draft, population: str, sources: Iterable[str]) -> Entry | None:
+    """Say which sources hold a population; what is known already is not said twice."""
+    known = draft.balance.sources
+    wanted = sorted(set(sources))
+    for source in wanted:
+        if (owner := known.get(source, population)) != population:
+            raise InvalidArgument(
+                f"a source must belong to one population; got {source!r} for {population!r}, but it belongs to "
+                f"{owner!r}; the same people would have two allowances; name the table in {owner!r}"
+            )
+    new = [source for source in wanted if source not in known]
+    if not new and population in draft.balance.populations:
+        return None
+    return draft.append(Kind.DECLARED, population=population, detail={"sources": new})
+
+
+def grant(draft: Draft, population: str, analyst: str | None, allowance: Allowance) -> Entry:
+    """Set what may be spent, in place of what was granted before."""
+    if allowance.ended(draft.now):
+        raise InvalidArgument("until must lie in the future; got a moment that is past; choose a later one")
+    promise = {"epsilon": str(allowance.epsilon), "delta": str(allowance.delta)}
+    detail = {**promise, "until": allowance.until, "rho": allowance.rho}
+    return draft.append(Kind.GRANTED, population=population, analyst=analyst, detail=detail)
+
+
+def establish(draft: Draft, population: str, allowance: Allowance) -> Entry | None:
+    """Grant a population its first allowance; a ledger that holds another one keeps it."""
+    account = draft.balance.population(population).account
+    if account.revoked:
+        raise Refused(f"the allowance of population {population!r} was revoked; to grant a new one call grant")
+    held = account.allowance
+    if held is None:
+        return grant(draft, population, None, allowance)
+    if (held.epsilon, held.delta) != (allowance.epsilon, allowance.delta):
+        raise Refused(
+            f"the allowance of population {population!r} must be the one in the ledger; got {_said(allowance)}, but "
+            f"the ledger holds {_said(held)}; declare that one, or change it by grant"
+        )
+    return None
+
+
+def _said(allowance: Allowance) -> str:
+    return f"epsilon {float(allowance.epsilon):g}, delta {float(allowance.delta):g}"
+
+
+def revoke(draft: Draft, population: str, analyst: str | None, why: str) -> Entry:
+    """End an allowance; what was spent stays spent."""
+    return draft.append(Kind.REVOKED, population=population, analyst=analyst, detail={"why": why})
+
+
+def renew(draft: Draft, population: str, why: str) -> Entry:
+    """Declare the units of a population new: nobody in it was in it before, so sums begin at zero."""
+    if population not in draft.balance.populations:
+        raise InvalidArgument(f"population must be known; got {population!r}; declare it or grant it an allowance")
+    return draft.append(Kind.RENEWED, population=population, detail={"why": why})
+
+
+def reserve(draft: Draft, request: Request) -> Reservation | Replay:
+    """Charge a question, or find that it was answered before."""
+    balance, analyst = draft.balance, request.analyst
+    check_granted(balance, request.population, analyst, draft.now)
+    check_not_paused(balance, analyst, request.table)
+    key = replay_key(draft.secret, request, balance.population(request.population).renewed)
+    for asker, text, reservation in draft.archive.answers(key):
+        if asker == analyst or draft.policy.share_answers:
+            return Replay(json.loads(text)["answer"], reservation)
+    amount = Amount.of(request.loss)
+    check_affordable(balance, request.population, analyst, amount)
+    content = {"plan": request.plan, "promise": request.promise, "question": request.question}
+    entry = draft.append(
+        Kind.RESERVED,
+        Payload.of(content, draft.policy.entropy),
+        population=request.population,
+        analyst=analyst,
+        table=request.table,
+        version=request.version,
+        amount=amount,
+        mechanisms=canonical(request.mechanisms),
+    )
+    return Reservation(entry, key)
+
+
+def _end(draft: Draft, kind: Kind, reserved: Entry, payload: Payload | None = None, **fields: object) -> Entry:
+    return draft.append(
+        kind,
+        payload,
+        population=reserved.population,
+        analyst=reserved.analyst,
+        table=reserved.table,
+        version=reserved.version,
+        refers=reserved.number,
+        **fields,
+    )
+
+
+def _open(draft: Draft, reservation: Reservation) -> Entry:
+    entry = draft.balance.open.get(reservation.number)
+    if entry is None or entry.hash != reservation.entry.hash:
+        raise InvalidArgument(
+            f"reservation {reservation.number} must be open; it was settled, has failed, or was open for longer than "
+            "the lease; it stays spent; ask again, or open the ledger with a longer lease"
+        )
+    return entry
+
+
+def settle(draft: Draft, reservation: Reservation, answer: str) -> Entry:
+    """Keep the answer that a reservation paid for."""
+    reserved = _open(draft, reservation)
+    payload = Payload.of({"answer": answer}, draft.policy.entropy, reservation.replay)
+    return _end(draft, Kind.SETTLED, reserved, payload)
+
+
+def fail(draft: Draft, reservation: Reservation, reason: Reason) -> Entry:
+    """Note that a reservation got no answer; it stays spent."""
+    return _fail(draft, _open(draft, reservation), reason)
+
+
+def _fail(draft: Draft, reserved: Entry, reason: Reason) -> Entry:
+    pause = draft.policy.pause
+    if pause is None:
+        pause = len(draft.balance.population(reserved.population or "").analysts) > 1
+    return _end(draft, Kind.FAILED, reserved, detail={"reason": reason.value, "pause": pause})
+
+
+def abandon(draft: Draft) -> None:
+    """Note the failure of reservations that were open for too long: whoever made them is gone."""
+    latest = draft.now - draft.policy.lease // _MICROSECOND
+    while draft.balance.open:
+        oldest = next(iter(draft.balance.open.values()))
+        if oldest.at > latest:
+            return
+        _fail(draft, oldest, Reason.ABANDONED)
+
+
+def looked(draft: Draft, analyst: str, table: str) -> Entry | None:
+    """Let an analyst ask a table again after a failure."""
+    if (analyst, table) not in draft.balance.paused:
+        return None
+    return draft.append(Kind.LOOKED, analyst=analyst, table=table)
+
+
+def erase(draft: Draft, number: int) -> Entry | None:
+    """Remove question and answer of a reservation, given its number or that of its settling."""
+    entry = draft.entry(number)
+    if entry is not None and entry.kind in (Kind.SETTLED, Kind.FAILED):
+        entry = draft.entry(entry.refers or 0)
+    if entry is None or entry.kind is not Kind.RESERVED:
+        raise InvalidArgument(f"number must be that of a question in the ledger; got {number}; see entries()")
+    if entry.number in draft.balance.open:
+        raise InvalidArgument(f"question {number} is being answered; erase it when it has ended")
+    if not (stored := draft.stored(entry.number)):
+        return None
+    draft.erased += stored
+    return _end(draft, Kind.ERASED, entry, detail={"payloads": stored})

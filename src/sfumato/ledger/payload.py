@@ -1,0 +1,52 @@
+"""What may be erased: the question, its plan, the answer.
+
+The chain holds sha256(salt || replay key || text). The salt is random and is erased with the text, so the digest that
+stays says nothing: not even a reader who guesses the text right can check the guess.
+
+The replay key finds the answer to a question that was asked before. It is an HMAC under a secret of the ledger: it can
+be compared, but not computed, by whoever sees it, and it is erased with the answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sfumato.entropy import Entropy
+from sfumato.ledger.entry import GUARANTEE, canonical
+from sfumato.ledger.request import Request
+
+_SALT_BITS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """A text that belongs to an entry."""
+
+    salt: bytes
+    text: str
+    replay: str | None = None
+
+    @classmethod
+    def of(cls, content: Mapping[str, object], entropy: Entropy, replay: str | None = None) -> Payload:
+        """A payload under a fresh salt."""
+        return cls(fresh(entropy), canonical(content), replay)
+
+    @property
+    def digest(self) -> str:
+        """What the chain holds of it."""
+        return hashlib.sha256(self.salt + canonical([self.replay, self.text]).encode("ascii")).hexdigest()
+
+
+def fresh(entropy: Entropy) -> bytes:
+    """Random bytes for a salt, a secret or an identity."""
+    return entropy.bits(_SALT_BITS).to_bytes(_SALT_BITS // 8, "big")
+
+
+def replay_key(secret: bytes, request: Request, renewed: int) -> str:
+    """The same for the same question on the same data with the same promise, since the units were last renewed."""
+    r = request
+    same = canonical([renewed, r.population, r.table, r.version, r.plan, r.promise, GUARANTEE])
+    return hmac.new(secret, same.encode("ascii"), hashlib.sha256).hexdigest()

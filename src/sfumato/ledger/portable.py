@@ -1,0 +1,114 @@
+"""A ledger as a file: JSON Lines that can be restored, and CSV for other programs.
+
+The first line of a JSON Lines file tells format and identity. With payloads (a backup) it also holds the secret of the
+replay keys, and each line the payload of its entry; without, questions and answers stay in the ledger.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sfumato.errors import InvalidArgument, LedgerBroken
+from sfumato.ledger.allowance import moment
+from sfumato.ledger.entry import COLUMNS, FORMAT, Entry, canonical, from_row, to_row
+from sfumato.ledger.payload import Payload
+
+Line = tuple[Entry, Payload | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A ledger to read from: another store, or a file; `secret` is unknown where payloads were left out."""
+
+    identity: str
+    secret: str | None
+    lines: Iterator[Line]
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A draft that takes the place of a file when it is complete and on the disk; only its owner may read it."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
+    try:
+        os.close(os.open(draft, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600))
+        yield draft
+        _synchronise(draft)
+        os.replace(draft, path)
+        _synchronise(path.parent)
+    except OSError as error:
+        raise InvalidArgument(f"{path.name!r} must be writable; it is not: {error.strerror}; choose another") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _synchronise(path: Path) -> None:
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def write_json(path: Path, identity: str, secret: str | None, lines: Iterable[Line]) -> None:
+    """Write a ledger as JSON Lines, with payloads if there is a secret."""
+    with replacing(path) as draft, draft.open("w", encoding="utf-8") as file:
+        first: dict[str, Any] = {"sfumato": "ledger", "format": FORMAT, "identity": identity}
+        file.write(canonical(first if secret is None else {**first, "secret": secret}) + "\n")
+        for entry, payload in lines:
+            row: dict[str, object] = dict(zip(COLUMNS, to_row(entry), strict=True))
+            if secret is not None and payload is not None:
+                row["payload"] = {"salt": payload.salt.hex(), "text": payload.text, "replay": payload.replay}
+            file.write(canonical(row) + "\n")
+
+
+def write_csv(path: Path, lines: Iterable[Line], *, payloads: bool) -> None:
+    """Write a ledger as CSV: amounts in units, and the time once more in words."""
+    with replacing(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(("time", *COLUMNS, *(("payload",) if payloads else ())))
+        for entry, payload in lines:
+            text = (payload.text if payload else "",) if payloads else ()
+            writer.writerow((moment(entry.at), *to_row(entry), *text))
+
+
+def read_json(path: Path) -> Copy:
+    """A ledger from JSON Lines; each entry's hash is checked when it is read."""
+    lines = _lines(path)
+    first = next(lines, {})
+    if first.get("sfumato") != "ledger" or not isinstance(first.get("identity"), str):
+        raise InvalidArgument("a backup must begin with the line of a ledger; got another file; see Ledger.backup")
+    if first.get("format") != FORMAT:
+        raise InvalidArgument(f"a backup must have format {FORMAT}; got {first.get('format')!r}; update Sfumato")
+    return Copy(first["identity"], first.get("secret"), (_line(row) for row in lines))
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            for text in file:
+                row = json.loads(text)
+                if not isinstance(row, dict):
+                    raise ValueError
+                yield row
+    except OSError as error:
+        raise InvalidArgument(f"a backup must be readable; {path.name!r} is not: {error.strerror}") from None
+    except ValueError:
+        raise LedgerBroken("the backup is damaged: a line of it is not what was written") from None
+
+
+def _line(row: dict[str, Any]) -> Line:
+    entry = from_row(tuple(row.get(name) for name in COLUMNS))
+    stored = row.get("payload")
+    try:
+        return entry, None if stored is None else Payload(
+            bytes.fromhex(stored["salt"]), stored["text"], stored["replay"]
+        )
+    except (KeyError, TypeError, ValueError):
+        raise LedgerBroken(f"the payload of entry {entry.number} is damaged in the backup") from None

@@ -1,0 +1,251 @@
+"""One door to the database: serialised writes, snapshots for reading, and one error for whatever goes wrong.
+
+SQLite writes with BEGIN IMMEDIATE into a write-ahead log that is synchronised at every commit; PostgreSQL takes an
+advisory lock for the transaction. Either way a writer sees every entry that was committed before it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+from sqlalchemy import BigInteger, Connection, Engine, Select, Text, bindparam, delete, insert, select, update
+from sqlalchemy.exc import DBAPIError
+
+from sfumato.errors import InvalidArgument, LedgerBroken, LedgerUnavailable
+from sfumato.ledger.entry import COLUMNS, Entry, Head, Kind, from_row, to_row
+from sfumato.ledger.payload import Payload
+from sfumato.ledger.portable import Line, replacing
+from sfumato.ledger.store.schema import ENTRY, META, PAYLOAD
+
+_PAGE = 1000
+_META = {
+    "schema_version": re.compile(r"\d{1,9}"),
+    "identity": re.compile("[0-9a-f]{64}"),
+    "secret": re.compile("[0-9a-f]{64}"),
+    "head": re.compile(r"\d{1,18}-[0-9a-f]{64}"),
+}
+_ENTRY = [ENTRY.c[name] for name in COLUMNS]
+_PAYLOAD = [PAYLOAD.c.salt, PAYLOAD.c.text, PAYLOAD.c.replay]
+_AFTER = ENTRY.c.number > bindparam("after", type_=BigInteger)
+_ENTRIES = select(*_ENTRY).where(_AFTER).order_by(ENTRY.c.number).limit(_PAGE)
+_LINES = (
+    select(*_ENTRY, *_PAYLOAD)
+    .select_from(ENTRY.outerjoin(PAYLOAD, PAYLOAD.c.number == ENTRY.c.number))
+    .where(_AFTER)
+    .order_by(ENTRY.c.number)
+    .limit(_PAGE)
+)
+_ANSWERS = (
+    select(ENTRY.c.analyst, PAYLOAD.c.text, ENTRY.c.refers)
+    .select_from(PAYLOAD.join(ENTRY, ENTRY.c.number == PAYLOAD.c.number))
+    .where(PAYLOAD.c.replay == bindparam("key", type_=Text))
+    .order_by(PAYLOAD.c.number.desc())
+)
+_POSTGRES_LOCK = "SELECT pg_advisory_xact_lock(1936094573, 'sfumato_entry'::regclass::oid::int)"
+
+
+class Transaction:
+    """What a ledger reads and writes in one go."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.changed = False
+
+    def entries(self, after: int = 0) -> Iterator[Entry]:
+        """The entries beyond a number, in order, each with its hash checked."""
+        for rows in self._pages(_ENTRIES, after):
+            for row in rows:
+                yield from_row(tuple(row))
+
+    def lines(self, after: int = 0) -> Iterator[Line]:
+        """The entries beyond a number with what is left of their payloads."""
+        for rows in self._pages(_LINES, after):
+            for row in rows:
+                salt, text, replay = row[len(COLUMNS) :]
+                payload = None if salt is None else Payload(bytes(salt), text, replay)
+                yield from_row(tuple(row[: len(COLUMNS)])), payload
+
+    def _pages(self, query: Select[Any], after: int) -> Iterator[Sequence[Any]]:
+        while True:
+            rows = self._connection.execute(query, {"after": after}).fetchall()
+            yield rows
+            if len(rows) < _PAGE:
+                return
+            after = rows[-1][0]
+
+    def entry(self, number: int) -> Entry | None:
+        """One entry."""
+        row = self._connection.execute(select(*_ENTRY).where(ENTRY.c.number == number)).fetchone()
+        return None if row is None else from_row(tuple(row))
+
+    def settled(self, reservation: int) -> int | None:
+        """The number of the entry that settled a reservation."""
+        query = select(ENTRY.c.number).where(ENTRY.c.refers == reservation, ENTRY.c.kind == Kind.SETTLED.value)
+        found = self._connection.execute(query).scalar()
+        return None if found is None else int(found)
+
+    def answers(self, replay: str) -> Sequence[tuple[str, str, int]]:
+        """Analyst, stored text and reservation of every answer under a replay key, latest first."""
+        return [(row[0], row[1], row[2]) for row in self._connection.execute(_ANSWERS, {"key": replay})]
+
+    def stored(self, numbers: Iterable[int]) -> list[int]:
+        """Those of the entries whose payload is still there."""
+        query = select(PAYLOAD.c.number).where(PAYLOAD.c.number.in_(list(numbers))).order_by(PAYLOAD.c.number)
+        return [row[0] for row in self._connection.execute(query)]
+
+    def meta(self) -> dict[str, str]:
+        """Schema version, identity, secret and head."""
+        found = {row[0]: row[1] for row in self._connection.execute(select(META.c.name, META.c.value))}
+        if lost := [name for name, shape in _META.items() if not shape.fullmatch(found.get(name, ""))]:
+            raise LedgerBroken(f"the ledger has lost its {', '.join(lost)}; restore a backup into a new ledger")
+        return found
+
+    def head(self) -> Head:
+        """The head that was written last."""
+        return Head.read(self.meta()["head"])
+
+    def set_meta(self, **values: str) -> None:
+        """Write some of `meta`."""
+        for name, value in values.items():
+            changed = self._connection.execute(update(META).where(META.c.name == name).values(value=value))
+            if not changed.rowcount:
+                self._connection.execute(insert(META).values(name=name, value=value))
+        self.changed = True
+
+    def append(self, lines: Sequence[Line]) -> None:
+        """Write entries and payloads, and the new head."""
+        if not lines:
+            return
+        rows = [dict(zip(COLUMNS, to_row(entry), strict=True)) for entry, _ in lines]
+        self._connection.execute(insert(ENTRY), rows)
+        kept = [
+            {"number": entry.number, "salt": payload.salt, "text": payload.text, "replay": payload.replay}
+            for entry, payload in lines
+            if payload is not None
+        ]
+        if kept:
+            self._connection.execute(insert(PAYLOAD), kept)
+        last = lines[-1][0]
+        self.set_meta(head=f"{last.number}-{last.hash}")
+
+    def erase(self, numbers: Sequence[int]) -> None:
+        """Remove payloads."""
+        if numbers:
+            self._connection.execute(delete(PAYLOAD).where(PAYLOAD.c.number.in_(numbers)))
+            self.changed = True
+
+
+class Store:
+    """The database of one ledger."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.sqlite = engine.dialect.name == "sqlite"
+        self.process = os.getpid()
+
+    def _connect(self) -> Connection:
+        if self.process != os.getpid():  # SQLite would take the parent's locks for this process's own
+            raise LedgerUnavailable(
+                "the ledger must be opened by the process that uses it; this one was forked in a way that Python did "
+                "not notice; open it after the fork; nothing was charged"
+            )
+        return self.engine.connect()
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """A transaction that no other writer overlaps; it is durable when this returns without an error."""
+        with unavailable("nothing was charged"), self._connect() as connection:
+            connection = connection.execution_options(sfumato_writes=True)
+            transaction = connection.begin()
+            try:
+                if not self.sqlite:
+                    connection.exec_driver_sql(_POSTGRES_LOCK)
+                work = Transaction(connection)
+                yield work
+                if work.changed:
+                    with unavailable("whether it was written is not known; if it was, it counts as spent"):
+                        transaction.commit()
+                else:
+                    transaction.rollback()
+            except BaseException:
+                connection.invalidate()  # whatever state it is in, the next transaction begins afresh
+                raise
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """A snapshot."""
+        with unavailable("nothing was asked"), self._connect() as connection:
+            if not self.sqlite:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with connection.begin() as transaction:
+                yield Transaction(connection)
+                transaction.rollback()
+
+    def backup(self, path: Path) -> None:
+        """Copy a SQLite ledger while it is in use; the copy is there in full, and on the disk, or not at all."""
+        if not self.sqlite:
+            raise InvalidArgument(f"a backup of PostgreSQL must end in .jsonl; got {path.name!r}; rename it")
+        if path.exists() and path.samefile(self.engine.url.database or ""):
+            raise InvalidArgument("a backup must be another file than the ledger; got the ledger itself; rename it")
+        with (
+            replacing(path) as draft,
+            unavailable("no backup was made"),
+            self._connect() as connection,
+            closing(sqlite3.connect(draft)) as target,
+        ):
+            cast(sqlite3.Connection, connection.connection.driver_connection).backup(target)
+
+    def scrub(self) -> None:
+        """Let erased text also leave SQLite's write-ahead log; PostgreSQL does it when it vacuums."""
+        if self.sqlite:
+            with (
+                unavailable("the text is erased, but may remain in the write-ahead log"),
+                self._connect() as connection,
+            ):
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self.engine.dispose()
+
+
+@contextmanager
+def unavailable(consequence: str) -> Iterator[None]:
+    """Turn what a database says into `LedgerUnavailable` or `LedgerBroken`; no path, host or value gets into it."""
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        broken, reason = _reason(error.orig if isinstance(error, DBAPIError) else error)
+        if broken:
+            raise LedgerBroken(f"the ledger cannot be read: {reason}; restore a backup into a new ledger") from error
+        raise LedgerUnavailable(f"the ledger must be readable and writable; {reason}; {consequence}") from error
+
+
+_SQLITE = {  # the beginning of SQLite's name of an error -> whether the ledger is broken, what to say
+    "SQLITE_BUSY": (False, "another program keeps it locked; try again"),
+    "SQLITE_LOCKED": (False, "another program keeps it locked; try again"),
+    "SQLITE_FULL": (False, "the disk is full; make room and try again"),
+    "SQLITE_IOERR": (False, "the disk refuses to read or write, perhaps for want of room; try again"),
+    "SQLITE_READONLY": (False, "it may only be read; allow writing to its file and folder"),
+    "SQLITE_CANTOPEN": (False, "its file cannot be opened; see that its folder exists and may be written to"),
+    "SQLITE_CORRUPT": (True, "its file is damaged"),
+    "SQLITE_NOTADB": (True, "its file is no SQLite database"),
+}
+
+
+def _reason(error: Any) -> tuple[bool, str]:
+    name = getattr(error, "sqlite_errorname", None) or ""
+    for beginning, found in _SQLITE.items():
+        if name.startswith(beginning):
+            return found
+    if getattr(error, "sqlstate", None) == "55P03":
+        return False, "another program keeps it locked; try again"
+    if not name and "OperationalError" in type(error).__name__:
+        return False, "the database cannot be reached; try again"
+    return False, "the database refuses; the cause is in the traceback"

@@ -1,0 +1,57 @@
+"""Many processes that are started once and then ask round after round, all at the same moment."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Barrier
+
+from ledger.asking import question
+from sfumato.errors import BudgetExhausted
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.request import Reservation
+
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(["sfumato.ledger.ledger", "sfumato.ledger.store.connect", "psycopg", "multiprocessing"])
+
+_PATIENCE = 120  # seconds that one process waits for the others
+
+
+def population(number: int) -> str:
+    return f"round {number}"
+
+
+def run(address: str, name: str, rounds: int, start: Barrier, report: Connection) -> None:
+    """What one process does: ask once per round, settle what was admitted, and say in which rounds that was."""
+    ledger, admitted = Ledger.open(address), []
+    for number in range(rounds):
+        start.wait(_PATIENCE)
+        try:
+            reservation = ledger.reserve(question(plan=name, analyst=name, population=population(number)))
+        except BudgetExhausted:
+            continue
+        assert isinstance(reservation, Reservation)
+        admitted.append(number)
+        ledger.settle(reservation, "answer")
+    ledger.close()
+    report.send(admitted)
+    report.close()
+
+
+def race(address: str, processes: int, rounds: int) -> Sequence[Sequence[int]]:
+    """The rounds in which each process was admitted."""
+    start = CONTEXT.Barrier(processes)
+    running, reports = [], []
+    for number in range(processes):
+        ours, theirs = CONTEXT.Pipe(duplex=False)
+        process = CONTEXT.Process(target=run, args=(address, f"analyst {number}", rounds, start, theirs), daemon=True)
+        process.start()
+        theirs.close()
+        running.append(process)
+        reports.append(ours)
+    admitted = [report.recv() for report in reports]
+    for process in running:
+        process.join(_PATIENCE)
+        assert process.exitcode == 0
+    return admitted

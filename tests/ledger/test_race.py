@@ -1,0 +1,28 @@
+"""Fifty processes and one allowance: whoever comes first, the sum is the same."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+from ledger.racing import population, race
+from sfumato.ledger.ledger import Ledger
+from sfumato.privacy.guarantee import Guarantee
+
+PROCESSES = 50
+ANSWERS = 10
+ROUNDS = 1000 if os.environ.get("SFUMATO_SOAK") else 100
+
+
+def test_fifty_processes_get_exactly_the_ten_answers_that_were_allowed(address: str) -> None:
+    """Ten questions of a tenth fit into an epsilon of 1, in every round, and nobody overspends."""
+    with Ledger.open(address) as ledger:
+        for number in range(ROUNDS):
+            ledger.grant(population(number), Guarantee(epsilon=1))
+        admitted = race(address, PROCESSES, ROUNDS)
+        assert Counter(number for each in admitted for number in each) == dict.fromkeys(range(ROUNDS), ANSWERS)
+        verified = ledger.verify()
+        assert verified.entries == ROUNDS * (1 + 2 * ANSWERS)
+        assert not verified.balance.open
+        spent = {name: people.account.spent.epsilon for name, people in verified.balance.populations.items()}
+        assert spent == {population(number): 10**9 for number in range(ROUNDS)}
