@@ -96,7 +96,7 @@ def test_a_short_file_is_enough_and_a_folder_may_be_named(folder: Path) -> None:
     """The rest has defaults."""
     write(folder, LEAST)
     project = load(folder)
-    assert project.ledger is None
+    assert project.ledger == str(folder / "ledger.db")
     assert project.tables["people"].most_rows == 1
     assert list(project.populations) == [EVERYONE]
 

@@ -8,6 +8,7 @@
     │   ├── WrongShape           a vector where a number was declared, or of another length
     │   └── ScaleTooLarge        more noise than the lattice, or more work than the arithmetic can carry
     ├── EngineFailed             the engine could not finish; one constant message
+    │   └── EngineTimeout        it took longer than it may
     ├── LedgerUnavailable        the ledger cannot be read or written now
     ├── LedgerBroken             the ledger was changed, is torn, or is not the one that is known
     └── Refused                  a request that is understood and denied
@@ -86,3 +87,7 @@ class NotGranted(Refused):
 
 class Paused(Refused):
     """A question failed after it was charged; the owner has to look first."""
+
+
+class EngineTimeout(EngineFailed):
+    """The engine took longer than it may; to the analyst it says the same."""

@@ -1,7 +1,7 @@
 """A project file, `sfumato.toml`, read into tables, populations and an allowance.
 
     [ledger]
-    url = "sqlite:///ledger.db"            # optional
+    url = "sqlite:///ledger.db"            # the default, beside this file
     [allowance]                            # for everyone in tables that no population names
     epsilon = 3.0
     delta = 1e-9
@@ -35,6 +35,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sfumato import checks
+from sfumato.curator.curator import EVERYONE, Curator
 from sfumato.dataset.column import Column, column
 from sfumato.dataset.keys import dates
 from sfumato.dataset.name import at, distinct, nearest
@@ -42,10 +43,12 @@ from sfumato.dataset.population import Population, check_apart
 from sfumato.dataset.source import read_source
 from sfumato.dataset.table import Table, table
 from sfumato.errors import InvalidArgument, SourceNotFound, UnknownName
+from sfumato.ledger.ledger import Ledger
+from sfumato.plan.parse import parse
 from sfumato.privacy.guarantee import Guarantee
 
 FILE = "sfumato.toml"
-EVERYONE = "everyone"  # the population of the tables that no other names
+LEDGER = "ledger.db"  # beside the project file, unless another is named
 _TOP = ("ledger", "allowance", "populations", "tables")
 _TABLE = ("source", "version", "unit", "neighbours", "most_rows", "columns")
 _COLUMN = ("type", "bounds", "keys", "range", "dates")
@@ -65,8 +68,34 @@ class Project:
 
     tables: Mapping[str, Table] = field(hash=False)
     allowance: Guarantee
-    ledger: str | None
+    ledger: str
     populations: Mapping[str, Population] = field(hash=False)
+
+    def open_ledger(self) -> Ledger:
+        """The ledger of all populations."""
+        return Ledger.open(self.ledger)
+
+    def curator(self, population: str | None = None, *, ledger: Ledger | None = None) -> Curator:
+        """The curator of a population; of the only one, where there is one."""
+        if population is None and len(self.populations) > 1:
+            raise InvalidArgument(
+                f"population must be named where there are several ({', '.join(self.populations)}); got none"
+            )
+        chosen = population or next(iter(self.populations))
+        if chosen not in self.populations:
+            raise UnknownName(f"unknown population {chosen!r}; {nearest(chosen, self.populations)}")
+        people = self.populations[chosen]
+        return Curator(
+            people.tables, allowance=people.allowance, ledger=ledger or self.open_ledger(), population=chosen
+        )
+
+    def population_of(self, question: str) -> str:
+        """The population that a question is about, by the tables that it names."""
+        named = {name.lower() for name in parse(question).tables()}
+        for name, people in self.populations.items():
+            if named & {table.lower() for table in people.tables}:
+                return name
+        return next(iter(self.populations))  # it will refuse the unknown table, and offer the nearest name
 
 
 def load(path: str | Path = FILE) -> Project:
@@ -178,11 +207,9 @@ def _allowance(raw: dict[str, Any], place: str) -> Guarantee:
         return Guarantee(raw["epsilon"], raw.get("delta", 0))
 
 
-def _ledger(raw: dict[str, Any], folder: Path) -> str | None:
+def _ledger(raw: dict[str, Any], folder: Path) -> str:
     section = _section(raw.get("ledger", {}), "ledger", ("url",))
-    if "url" not in section:
-        return None
-    url: str = _expect(section["url"], str, "ledger.url")
+    url: str = _expect(section.get("url", LEDGER), str, "ledger.url")
     if "://" in url and not url.startswith("sqlite"):
         return url
     scheme, parted, path = url.rpartition(":///")

@@ -13,6 +13,6 @@ from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
 def remembered_reaches() -> None:
     """The reach of a sum of noises is a pure function of scale, number and confidence, and slow."""
     patch = pytest.MonkeyPatch()
-    for name in ("sum_reach", "reach", "deviation"):
+    for name in ("reach", "deviation"):
         for noise in (LaplaceNoise, GaussianNoise):
             patch.setattr(noise, name, functools.cache(getattr(noise, name)))

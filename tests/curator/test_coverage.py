@@ -20,7 +20,7 @@ from sfumato.curator.release import NoisyReleaser
 from sfumato.curator.result import rows_of
 from sfumato.dataset.column import column
 from sfumato.dataset.table import Table, table
-from sfumato.engines.duckdb import DuckdbRun
+from sfumato.engines.duckdb_run import DuckdbRun
 from sfumato.plan.price import PricedMeasure, PricedPlan
 from sfumato.privacy.guarantee import Guarantee
 from sources import Seeded

@@ -23,7 +23,8 @@ from sfumato.curator import measure
 from sfumato.curator.curator import Curator, Options
 from sfumato.curator.measure import measure_all
 from sfumato.dataset.frame import Frame
-from sfumato.engines import duckdb as engine
+from sfumato.engines import duckdb_run as engine
+from sfumato.engines.duckdb import DuckdbEngine
 from sfumato.plan.price import PricedPlan
 from sfumato.plan.share import Share
 from sfumato.privacy.guarantee import Guarantee
@@ -306,7 +307,7 @@ def test_a_whole_run_agrees(unit: object) -> None:
             frame = case.rows[mine].drop(columns=["owner", "side"])
             whole = replace(plan, bound=replace(plan.bound, table=replace(case.declared, source=Frame(frame))))
             recorder = Recorder(large)
-            with engine.DuckdbEngine().run(whole) as run:
+            with DuckdbEngine().run(whole) as run:
                 measure_all(whole, run, recorder)
             assert recorder.record == recorded(shared, case, plan, owner, large)
 

@@ -1,28 +1,37 @@
 """The curator: brings plan, ledger, engine and mechanism together.
 
 Refusals come before the reservation and depend on text, declarations and ledger only. After the reservation everything
-is charged.
+is charged, whatever becomes of the question, and the owner's log says what became of it, without a value.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
+import logging
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from sfumato import checks
+from sfumato.accounting.filter import Remaining
 from sfumato.curator.answer import Answer, Receipt, answer_rows
+from sfumato.curator.charge import COUNTING, promise_of, request_of, said_remaining
 from sfumato.curator.explain import explain, explain_plan, notes
 from sfumato.curator.measure import Measured, measure_all
+from sfumato.curator.options import Options
 from sfumato.curator.quote import Quote, quote_of
 from sfumato.curator.release import NoisyReleaser, Releaser
 from sfumato.curator.result import rows_of
+from sfumato.curator.stored import read_answer, write_answer
+from sfumato.dataset.frame import Frame
 from sfumato.dataset.table import Table
-from sfumato.engines.duckdb import FAILED, DuckdbEngine
-from sfumato.engines.engine import Engine
-from sfumato.errors import EngineFailed, InvalidArgument, SourceNotFound
-from sfumato.ledger.memory import MemoryLedger
+from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.engine import FAILED, Engine
+from sfumato.errors import EngineFailed, EngineTimeout, InvalidArgument, SfumatoError, SourceNotFound
+from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.request import Replay, Reservation
 from sfumato.plan.bind import bind
 from sfumato.plan.bound import Statistic
 from sfumato.plan.node import MeasureAt
@@ -30,48 +39,47 @@ from sfumato.plan.parse import parse
 from sfumato.plan.price import PricedPlan, price
 from sfumato.privacy.guarantee import Guarantee
 
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What an analyst may say beside the question."""
-
-    delta: checks.Number = 0
-    noise: str | None = None
-    confidence: checks.Number = 0.95
-    shares: Mapping[str, checks.Number] | None = None
-    bound: int | None = None
-    bounds: str | None = None
-    simultaneous: bool = False
-    tidy: bool = False
+EVERYONE = "everyone"  # the population, where the owner names none
+OWNER_LOG = logging.getLogger("sfumato.owner")
+_NOT_KEPT = "This answer could not be kept in the ledger: to ask it again costs again."
+_asked = itertools.count(1)
 
 
 class Curator:
-    """Answers questions about declared tables of one population, within one allowance."""
+    """Answers questions about declared tables of one population, within one allowance.
+
+    tables       names to `sf.table(...)`
+    allowance    the most that may be spent on the people in them: `sf.Guarantee`, or a number for epsilon
+    ledger       a file or an address where every spend is kept; left out: in memory, as long as the process lives
+    population   the name of these people in the ledger, for a ledger that holds several
+    replay       whether a question that was asked before gets the same answer, free
+
+    """
 
     def __init__(
         self,
         tables: Mapping[str, Table],
         *,
-        allowance: Guarantee,
+        allowance: Guarantee | checks.Number,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
+        population: str = EVERYONE,
+        replay: bool = True,
         engine: Engine | None = None,
         releaser: Releaser | None = None,
-        ledger: MemoryLedger | None = None,
     ) -> None:
-        if not tables or not all(isinstance(table, Table) for table in tables.values()):
-            raise InvalidArgument("tables must map names to tables; got something else; make them with sf.table(...)")
-        if len({name.lower() for name in tables}) < len(tables):
-            raise InvalidArgument("tables must have different names, whatever their case; got two alike; rename one")
-        self.tables = dict(tables)
-        self.ledger = ledger or MemoryLedger(allowance)
+        self.tables = _read_tables(tables)
+        self.population = population
+        self.allowance = allowance if isinstance(allowance, Guarantee) else Guarantee(allowance)
+        self.ledger = _open(ledger)
+        self._replay = replay
         self._engine = engine or DuckdbEngine()
         self._releaser = releaser or NoisyReleaser()
+        self.ledger.establish(population, self.allowance)
+        if files := {source for table in self.tables.values() for source in _sources(table)}:
+            self.ledger.declare(population, sorted(files))
 
     def plan(self, question: str, epsilon: checks.Number, options: Options) -> PricedPlan:
         """Understand and price a question; no data is touched."""
-        if options.bounds not in (None, "auto"):
-            raise InvalidArgument(
-                f"bounds must be 'auto' or left out; got {options.bounds!r}; declare others in the table"
-            )
         return price(
             bind(parse(question), self.tables),
             epsilon=epsilon,
@@ -84,39 +92,113 @@ class Curator:
             simultaneous=options.simultaneous,
         )
 
-    def quote(self, question: str | Sequence[str], *, epsilon: checks.Number, **options: Any) -> Quote | list[Quote]:
-        """What a question would cost and how accurate it would be; free, and without a look at the data."""
+    def quote(self, question: str | Sequence[str], *, epsilon: checks.Number, **options: Any) -> Any:
+        """What a question would cost and how accurate it would be; free, and without a look at the data.
+
+        A list of questions gets a list of quotes. The options are those of `ask`.
+        """
         if not isinstance(question, str):
-            return [quote_of(self.plan(one, epsilon, _options(options))) for one in question]
-        return quote_of(self.plan(question, epsilon, _options(options)))
+            return [self._quote(one, epsilon, options) for one in question]
+        return self._quote(question, epsilon, options)
+
+    def _quote(self, question: str, epsilon: checks.Number, options: Mapping[str, Any]) -> Quote:
+        given = dict(options)
+        left = self.remaining(given.pop("analyst", None))
+        return quote_of(self.plan(question, epsilon, Options.read(given)), left)
 
     def explain(self, question: str, *, epsilon: checks.Number, **options: Any) -> str:
         """What would happen to a question, step by step; free, and without a look at the data."""
-        return explain_plan(self.plan(question, epsilon, _options(options)))
+        return explain_plan(self.plan(question, epsilon, Options.read(options)))
+
+    def remaining(self, analyst: str | None = None) -> Remaining:
+        """What is left to everybody, or to one analyst."""
+        return self.ledger.remaining(self.population, analyst)
 
     def ask(self, question: str, *, epsilon: checks.Number, analyst: str = "analyst", **options: Any) -> Answer:
-        """A private answer with intervals; it is charged before the data is touched."""
-        chosen = _options(options)
+        """A private answer with intervals; it is charged before the data is touched.
+
+        Options: delta, noise, confidence, shares, bound, bounds, simultaneous, tidy; see `Options`.
+        """
+        chosen = Options.read(options)
         plan = self.plan(question, epsilon, chosen)
         _still_there(plan.bound.table)
-        entry = self.ledger.reserve(plan.loss, plan.bound.canonical, analyst)
+        promise = promise_of(plan, chosen) + ("" if self._replay else f" {next(_asked)}")
+        held = self.ledger.reserve(request_of(plan, question, promise, self.population, analyst))
+        if isinstance(held, Replay):
+            return read_answer(held.answer, self._said(analyst))
+        try:
+            answer = self._answer(plan, chosen, held, analyst)
+        except BaseException as error:
+            self._failed(held, error)
+            raise
+        return self._kept(held, answer)
+
+    def _answer(self, plan: PricedPlan, chosen: Options, held: Reservation, analyst: str) -> Answer:
         found, statements = self._compute(plan)
         rows = rows_of(plan, found)
         names = tuple(column.name for column in plan.bound.shown)
         listed, intervals = answer_rows(rows, names)
         if chosen.tidy:
             _tidy(listed, intervals, plan)
-        promise = plan.promise
-        receipt = Receipt(str(entry.number), promise, self.ledger.remaining(), notes(plan, found))
-        return Answer(
-            names, listed, intervals, promise, receipt, float(plan.confidence), explain(plan, found, statements)
-        )
+        receipt = Receipt(str(held.head), plan.promise, self._said(analyst), notes(plan, found))
+        how = explain(plan, found, statements)
+        return Answer(names, listed, intervals, plan.promise, receipt, float(plan.confidence), how)
 
     def _compute(self, plan: PricedPlan) -> tuple[list[Measured], tuple[str, ...]]:
         """The private cells, and the SQL that ran; a failure has one constant message and nothing else."""
-        with contextlib.suppress(EngineFailed), self._engine.run(plan) as run:
-            return measure_all(plan, run, self._releaser), tuple(run.statements)
-        raise EngineFailed(FAILED)  # a new one, out here: the engine's own is tied to what failed, and that to values
+        failure: type[EngineFailed] = EngineFailed
+        try:
+            with self._engine.run(plan) as run:
+                return measure_all(plan, run, self._releaser), tuple(run.statements)
+        except EngineFailed as error:
+            failure = type(error)
+        raise failure(FAILED)  # a new one, out here: the engine's own is tied to what failed, and that to values
+
+    def _failed(self, held: Reservation, error: BaseException) -> None:
+        reason = "cancelled"
+        if isinstance(error, Exception):
+            reason = "timeout" if isinstance(error, EngineTimeout) else "engine"
+        OWNER_LOG.error("question %s of %r on %r has no answer: %s", held.number, *held.who, reason)
+        with contextlib.suppress(SfumatoError):  # then the lease will end it; it is spent either way
+            self.ledger.fail(held, reason)
+
+    def _kept(self, held: Reservation, answer: Answer) -> Answer:
+        """The answer, once the ledger has it; it was paid for, so it is given also if the ledger cannot keep it."""
+        try:
+            self.ledger.settle(held, write_answer(answer))
+        except SfumatoError:
+            OWNER_LOG.error("question %s of %r on %r was answered, but not kept", held.number, *held.who)
+            return replace(answer, receipt=replace(answer.receipt, notes=(*answer.receipt.notes, _NOT_KEPT)))
+        return answer
+
+    def _said(self, analyst: str) -> str:
+        return said_remaining(self.ledger, self.population, analyst, self.allowance)
+
+    def __repr__(self) -> str:
+        left = "nothing limits it" if self.allowance.epsilon >= COUNTING else self._said("")
+        return f"Curator(tables: {', '.join(self.tables)}; {left})"
+
+
+def _read_tables(tables: object) -> dict[str, Table]:
+    if not isinstance(tables, Mapping) or not tables or not all(isinstance(each, Table) for each in tables.values()):
+        got = "none" if isinstance(tables, Mapping) and not tables else f"a {type(tables).__name__}"
+        raise InvalidArgument(
+            f"tables must map names to tables; got {got}; write {{'people': sf.table('people.parquet', ...)}}"
+        )
+    if len({name.lower() for name in tables}) < len(tables):
+        raise InvalidArgument("tables must have different names, whatever their case; got two alike; rename one")
+    return dict(tables)
+
+
+def _open(ledger: Ledger | str | os.PathLike[str] | None) -> Ledger:
+    if ledger is None:
+        return Ledger.in_memory()
+    return ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+
+
+def _sources(table: Table) -> frozenset[str]:
+    """What tells in any process whether two tables hold the same people; a frame is known to its process only."""
+    return frozenset() if isinstance(table.source, Frame) else table.source.identity
 
 
 def _still_there(table: Table) -> None:
@@ -127,14 +209,6 @@ def _still_there(table: Table) -> None:
         raise SourceNotFound(
             f"{table.source.label} must be where it was declared; it is gone; nothing was charged; ask the owner"
         ) from None
-
-
-def _options(options: Mapping[str, Any]) -> Options:
-    try:
-        return Options(**options)
-    except TypeError:
-        known = ", ".join(Options.__dataclass_fields__)
-        raise InvalidArgument(f"options must be among {known}; got {', '.join(options)}; check the spelling") from None
 
 
 def _tidy(listed: list[dict[str, Any]], intervals: dict[str, Any], plan: PricedPlan) -> None:

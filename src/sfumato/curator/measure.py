@@ -6,9 +6,9 @@ what is exact never does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from sfumato.curator.release import Releaser
 from sfumato.dataset.column import Key
@@ -54,7 +54,8 @@ class Measured:
         return _tails(self.influences, self.histogram_moves, miss, self.priced)
 
 
-def _tails(bins: Sequence[int], moves: int, miss: Fraction, priced: PricedMeasure) -> Tails:
+@lru_cache(maxsize=32)  # an answer, its intervals and its notes ask for the same
+def _tails(bins: tuple[int, ...], moves: int, miss: Fraction, priced: PricedMeasure) -> Tails:
     return Tails.read(bins, priced.limit_share.noise(moves), miss, row_steps=priced.row_steps, most=priced.most)
 
 

@@ -7,19 +7,26 @@ says what was spent so far. Who guards data for others uses a `Curator`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from sfumato.checks import Number
 from sfumato.curator.answer import Answer
+from sfumato.curator.charge import COUNTING
 from sfumato.curator.curator import Curator
 from sfumato.dataset.name import takes
 from sfumato.dataset.table import Table, table
 from sfumato.errors import InvalidArgument
-from sfumato.ledger.memory import COUNTING, MemoryLedger
+from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
 
 _UNLIMITED = Guarantee(epsilon=COUNTING)
-_PROCESS = MemoryLedger(_UNLIMITED)
+_POPULATION = "this process"
+
+
+@cache
+def _ledger() -> Ledger:
+    return Ledger.in_memory()
 
 
 @takes("write sf.ask('SELECT ...', data={'people': frame}, epsilon=1)")
@@ -47,4 +54,6 @@ def ask(
         name: source if isinstance(source, Table) else table(source, unit=unit, columns=columns, most_rows=most_rows)
         for name, source in data.items()
     }
-    return Curator(tables, allowance=_UNLIMITED, ledger=_PROCESS).ask(question, epsilon=epsilon, **options)
+    # Nobody labels these tables, so a frame of the same name may be another one: no answer is given twice.
+    curator = Curator(tables, allowance=_UNLIMITED, ledger=_ledger(), population=_POPULATION, replay=False)
+    return curator.ask(question, epsilon=epsilon, **options)

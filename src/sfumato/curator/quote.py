@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sfumato.accounting.filter import Remaining
 from sfumato.plan.bound import Statistic
 from sfumato.plan.price import PricedMeasure, PricedPlan, measured
 from sfumato.plan.tails import units_needed
@@ -28,16 +29,18 @@ class Quote:
 
     cost: Guarantee
     expected: dict[str, Expected]
+    fits: bool = True
 
     def __str__(self) -> str:
         """In words."""
         columns = "; ".join(f"{name} {expected}" for name, expected in self.expected.items())
         delta = f" and delta {float(self.cost.delta):g}" if self.cost.delta else ""
-        return f"costs epsilon {float(self.cost.epsilon):g}{delta}; {columns}"
+        short = "" if self.fits else "; that is more than is left"
+        return f"costs epsilon {float(self.cost.epsilon):g}{delta}; {columns}{short}"
 
 
-def quote_of(plan: PricedPlan) -> Quote:
-    """The quote of a priced plan."""
+def quote_of(plan: PricedPlan, left: Remaining | None = None) -> Quote:
+    """The quote of a priced plan, given what is left."""
     expected = {}
     for column in plan.bound.shown:
         used = measured(column.expression)
@@ -45,7 +48,8 @@ def quote_of(plan: PricedPlan) -> Quote:
             expected[column.name] = _expected(plan, plan.measures[next(iter(used))])
         elif used:
             expected[column.name] = Expected(None, "")
-    return Quote(plan.promise, expected)
+    fits = left is None or plan.epsilon <= left.epsilon or (plan.loss.rho or 0) <= left.rho
+    return Quote(plan.promise, expected, fits)
 
 
 def _expected(plan: PricedPlan, priced: PricedMeasure) -> Expected:

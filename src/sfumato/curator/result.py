@@ -115,13 +115,30 @@ class _Evaluation:
             case In(value, items):
                 return _among(self.value(value), [self.value(item) for item in items])
             case Case(branches, otherwise):
-                for condition, then in branches:
-                    if self.value(condition) is True:
-                        return self.value(then)
-                return None if otherwise is None else self.value(otherwise)
+                return self._case(branches, otherwise)
             case Call(function, arguments):
                 return _apply(function, [self.value(argument) for argument in arguments])
         raise UnsupportedQuery(f"{expression.sql()} cannot be computed from results")
+
+    def _case(self, branches: Sequence[tuple[Expression, Expression]], otherwise: Expression | None) -> Value:
+        """The branch that holds; where noise decides which, the interval covers all of them."""
+        values = [self.value(then) for _, then in branches] + [None if otherwise is None else self.value(otherwise)]
+        holds = (i for i, (condition, _) in enumerate(branches) if self.value(condition) is True)
+        chosen = values[next(holds, -1)]
+        if not any(measured(condition) for condition, _ in branches) or not _is_number(chosen):
+            return chosen
+        possible = [_estimate(value) for value in values if _is_number(value)]
+        low, high = min(each.low for each in possible), max(each.high for each in possible)
+        return Estimate(_estimate(chosen).value, low, high)
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, (Estimate, int, float)) and not isinstance(value, bool)
+
+
+def _estimate(value: Value) -> Estimate:
+    assert isinstance(value, (Estimate, int, float))
+    return value if isinstance(value, Estimate) else exactly(float(value))
 
 
 def _among(value: Value, items: list[Value]) -> bool | None:

@@ -1,4 +1,4 @@
-"""A table's source, bound in DuckDB as the view `source`; then nothing outside can be reached any more.
+"""A table's source, bound in DuckDB as the view `source`; nothing else outside can be reached.
 
 What reads it gives every column a name of the engine's own, so that no name of the owner's can stand in for one.
 """
@@ -14,32 +14,41 @@ from sfumato.dataset.duckdb_table import DuckdbTable
 from sfumato.dataset.files import CsvFiles, ParquetFiles
 from sfumato.dataset.frame import Frame
 from sfumato.dataset.kind import Kind
+from sfumato.dataset.source import Source
 from sfumato.dataset.table import Table
 from sfumato.engines.lower import read_column
 from sfumato.plan.node import quoted, text_literal
 
 
+def lock(database: Any, source: Source) -> None:
+    """Let a new database reach the source, and nothing else any more."""
+    database.execute("SET GLOBAL TimeZone = 'UTC'")
+    database.execute("SET GLOBAL pandas_analyze_sample = 0")  # values must not decide types
+    # Statistics of files are about many people at once and may leave values out; nothing may be decided from them.
+    database.execute("SET GLOBAL disabled_optimizers = 'top_n_window_elimination,statistics_propagation'")
+    database.execute("SET enable_external_file_cache = false")
+    if isinstance(source, (ParquetFiles, CsvFiles)):
+        database.execute(f"SET allowed_paths = [{', '.join(text_literal(path) for path in source.paths())}]")
+    if isinstance(source, DuckdbTable):
+        database.execute(f"ATTACH {text_literal(source.path)} AS other (READ_ONLY)")
+    database.execute("SET enable_external_access = false")
+    database.execute("SET lock_configuration = true")
+
+
 def open_source(connection: Any, table: Table, columns: Iterable[str]) -> None:
-    """Bind the source as a view, and lock the door."""
-    connection.execute("SET TimeZone = 'UTC'")
-    connection.execute("SET pandas_analyze_sample = 0")  # values must not decide types
+    """Bind the source as a view of this connection.
+
+    Only what is read is in it: what a file says of its other columns may already make a reader fail.
+    """
     used = list(dict.fromkeys([*columns, *table.unit.columns]))
     match table.source:
         case ParquetFiles() | CsvFiles():
-            allowed = ", ".join(text_literal(path) for path in table.source.paths())
-            connection.execute(f"SET allowed_paths = [{allowed}]")
-            # Only what is read: what a file says of its other columns may already make a reader fail.
             connection.execute(f"CREATE TEMP VIEW source AS SELECT {_listed(used)} FROM {_reader(table.source)}")
         case Frame():
             connection.register("source", table.source.readable(used))
         case DuckdbTable():
-            connection.execute(f"ATTACH {text_literal(table.source.path)} AS other (READ_ONLY)")
             name = ".".join(quoted(part) for part in table.source.parts)
             connection.execute(f"CREATE TEMP VIEW source AS SELECT {_listed(used)} FROM other.{name}")
-    # Statistics of files are about many people at once and may leave values out; nothing may be decided from them.
-    connection.execute("SET disabled_optimizers = 'top_n_window_elimination,statistics_propagation'")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
 
 
 def _listed(columns: Sequence[str]) -> str:
@@ -76,9 +85,9 @@ def _apart(sql: str, kind: Kind | None, stored: Mapping[str, Kind]) -> str:
     return f'{sql} COLLATE "binary"' if stored and kind is Kind.TEXT else sql
 
 
-def signature(table: Table) -> list[tuple[int, ...]]:
+def signature(table: Table) -> list[tuple[str | int, ...]]:
     """What changes when the files of a table are written; nothing for frames and attached databases."""
     if not isinstance(table.source, (ParquetFiles, CsvFiles)):
         return []
-    stats = [os.stat(path) for path in table.source.paths()]
-    return [(stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]
+    stats = [(path, os.stat(path)) for path in table.source.paths()]
+    return [(path, stat.st_ino, stat.st_size, stat.st_mtime_ns) for path, stat in stats]

@@ -14,6 +14,8 @@ from typing import Protocol
 from sfumato.dataset.column import Key
 from sfumato.plan.price import PricedMeasure, PricedPlan
 
+FAILED = "the engine failed on this question; it is charged; ask the owner to look"
+
 Cells = Mapping[tuple[Key, ...], Sequence[int]]
 
 

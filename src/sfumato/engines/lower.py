@@ -79,6 +79,12 @@ class Lower:
             case Shape.COMPARISON | Shape.SAME:
                 kind = self._common(expression, arguments)
                 parts = [self._as(argument, kind) for argument in arguments]
+            case Shape.DATE_PART | Shape.DATE_NUMBER:
+                own = [typed(argument, self.columns).kind for argument in arguments]
+                parts = [
+                    "CAST(NULL AS TIMESTAMP)" if kind is None else self.sql(argument)  # NULL alone has no such part
+                    for argument, kind in zip(arguments, own, strict=True)
+                ]
             case _:
                 parts = [self.sql(argument) for argument in arguments]
         rendered = known.engine_template.format(*parts)

@@ -22,6 +22,7 @@ from sfumato.ledger.draft import Draft, Operation, Policy
 from sfumato.ledger.entry import Entry, Head
 from sfumato.ledger.portable import Copy
 from sfumato.ledger.store.combine import Combiner, Ticket
+from sfumato.ledger.store.memory import MemoryStore, MemoryTransaction
 from sfumato.ledger.verify import Verified, verify
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _CHUNK = 500
 class Desk:
     """A store, what was read of it so far, and the queue of those who want to write."""
 
-    def __init__(self, store: Store, policy: Policy, clock: Callable[[], int]) -> None:
+    def __init__(self, store: Store | MemoryStore, policy: Policy, clock: Callable[[], int]) -> None:
         self.store = store
         self._policy = policy
         self._clock = clock
@@ -87,7 +88,7 @@ class Desk:
         with self.store.read() as work:
             self._balance = self._caught_up(work)
 
-    def _caught_up(self, work: Transaction) -> Balance:
+    def _caught_up(self, work: Transaction | MemoryTransaction) -> Balance:
         """The balance with what others wrote since; the last entry that was seen must still be there."""
         balance = self._balance
         seen = balance.head

@@ -43,6 +43,7 @@ from sfumato.ledger.entry import Entry, Head
 from sfumato.ledger.operations import Reason
 from sfumato.ledger.portable import Copy, read_json, write_csv, write_json
 from sfumato.ledger.request import Replay, Request, Reservation, name, text
+from sfumato.ledger.store.memory import MemoryStore
 from sfumato.ledger.verify import Verified
 from sfumato.privacy.guarantee import Guarantee
 
@@ -89,6 +90,12 @@ class Ledger:
             )
         policy = Policy(pause, share_answers, lease, entropy, _product())
         return cls(Desk(connect(where, entropy, create=create), policy, clock))
+
+    @classmethod
+    def in_memory(cls, *, clock: Callable[[], int] = system_clock, entropy: Entropy = SYSTEM) -> Ledger:
+        """A ledger that lasts as long as the process; the same rules, and no file."""
+        policy = Policy(None, False, timedelta(days=36_500), entropy, _product())
+        return cls(Desk(MemoryStore(entropy), policy, clock))
 
     def close(self) -> None:
         """Give the database back."""

@@ -72,6 +72,11 @@ class Reservation:
         return self.entry.number
 
     @property
+    def who(self) -> tuple[str, str]:
+        """The analyst and the table."""
+        return self.entry.analyst or "", self.entry.table or ""
+
+    @property
     def head(self) -> Head:
         """What a receipt shows: a ledger that does not hold this entry is an older or another one."""
         return self.entry.head

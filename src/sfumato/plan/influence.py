@@ -41,6 +41,11 @@ def edge(bin: int, row_steps: int) -> int:
     return math.ceil(row_steps * math.pow(2, octaves) * (1 + 2.0**-20))
 
 
+def octaves(bin: int) -> float:
+    """How many octaves there are from a bin's edge to the next."""
+    return 1 / FINE if bin < LAST_FINE else 1
+
+
 def octave_above(bin: int) -> int:
     """The bin whose edge is twice as large, the last one at most."""
     return min(bin + FINE, LAST_FINE) if bin < LAST_FINE else min(bin + 1, BINS - 1)

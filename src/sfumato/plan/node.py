@@ -186,6 +186,11 @@ class Query:
     limit: int | None = None
     ctes: tuple[tuple[str, Query], ...] = ()
 
+    def tables(self) -> frozenset[str]:
+        """The names of all tables that are read, which a sub-query of this one may define."""
+        inside = self.source.query.tables() if isinstance(self.source, Subquery) else frozenset((self.source.name,))
+        return inside.union(*(query.tables() for _, query in self.ctes))
+
     def sql(self) -> str:
         """All clauses in order."""
         listed = "*" if self.outputs is None else ", ".join(output.sql() for output in self.outputs)

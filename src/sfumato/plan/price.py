@@ -331,4 +331,8 @@ def _interval(measure: Measure, buy: bool) -> Interval | None:
         raise UnboundedColumn(
             f"the bounds of {argument.expression.sql()} are too wide to be exact; declare closer ones"
         )
+    if interval is not None and 0 < interval.width < Fraction(1, 2**200):
+        raise UnboundedColumn(
+            f"the bounds of {argument.expression.sql()} are too close together to be told apart; ask for multiples"
+        )
     return interval if interval is None or interval.width > 0 else Interval(interval.low, interval.low + 1)

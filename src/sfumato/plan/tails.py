@@ -17,10 +17,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from functools import lru_cache
+from itertools import accumulate, pairwise
+
+import numpy as np
 
 from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
-from sfumato.plan.influence import BINS, ROW_BIN, edge, octave_above, octave_below
+from sfumato.plan.influence import BINS, ROW_BIN, edge, octave_above, octave_below, octaves
 
 STRETCHES = (1, 2, 4, 8)  # bins that are looked at together
 _FALSE = Fraction(1, 1000)  # how often noise alone is taken for somebody far out
@@ -59,12 +62,10 @@ class Tails:
         most: int | None = None,
     ) -> Tails:
         """The tails of a noisy histogram, right at all edges but with probability `miss`."""
-        above = [len(bins) - 1 - j for j in range(len(bins))]
-        sums = tuple(sum(bins[j + 1 :]) for j in range(len(bins)))
-        usual = tuple(math.sqrt(max(1, k)) * noise.deviation() for k in above)
-        reach = tuple(noise.sum_reach(k, 1 - miss / len(bins)) if k else 0 for k in above)
-        clear = tuple(noise.sum_reach(k, 1 - _FALSE / (len(STRETCHES) * len(bins))) for k in STRETCHES)
-        return cls(row_steps, sums, usual, reach, clear, sum(bins), most)
+        total = sum(bins)
+        sums = tuple(total - below for below in accumulate(bins))
+        usual, reach, clear = _profile(noise, miss, len(bins))
+        return cls(row_steps, sums, usual, reach, clear, total, most)
 
     def edge(self, bin: int) -> int:
         """The largest influence in a bin."""
@@ -124,28 +125,51 @@ class Tails:
         start = self._clear_edge()
         if start == 0:
             return 0
+        base, total = max(limit, self.edge(self.top())), 0.0
+        count, (ratio, bend) = float(self.counts[start]), self._fall(start)
+        ratio = min(ratio, self._step(start) ** (1 / octaves(start)))
+        for j in range(start, len(self.counts) - 1):
+            width = octaves(j)
+            after = count * ratio**width
+            total += max(0, self.edge(j + 1) - max(self.edge(j), base)) * (count + after) / 2
+            count, ratio = after, ratio * bend**width
+            if count < 1:
+                break
+        return math.ceil(total)
+
+    def _fall(self, start: int) -> tuple[float, float]:
+        """The share of units that is left an octave further, and how that share itself changes, at most."""
         half, quarter = octave_below(start), octave_below(octave_below(start))
         units, before, first = (max(1, self.counts[bin]) for bin in (start, half, quarter))
         ratio, earlier = units / max(units, before), max(units, before) / max(units, before, first)
         bend = min(1.0, _BENDS * ratio / earlier)
-        after = octave_above(start)
-        seen = (max(0, self.counts[after]) + 2 * self.usual[after]) / units
-        ratio = min(_FALLS * ratio * bend, seen, 0.5)
-        here, base, total = float(self.edge(start)), float(max(limit, self.edge(self.top()))), 0.0
-        count = float(units)
-        while count >= 1 and here < self.edge(len(self.counts) - 1):
-            total += max(0.0, 2 * here - max(here, base)) * count * (1 + ratio) / 2
-            here, count, ratio = 2 * here, count * ratio, ratio * bend
-        return math.ceil(total)
+        return min(_FALLS * ratio * bend, 0.5), bend
+
+    def _step(self, start: int) -> float:
+        """The share that is left in the next bin: below 1 only where it is surely a cliff, as at a maximum."""
+        left, usual = max(0, self.counts[start + 1]) / self.counts[start], self.usual[start + 1] / self.counts[start]
+        return left + usual / 2 if left + 3 * usual < 0.5 else 1.0
 
     def _clear_edge(self) -> int:
         """The last edge beyond which the number of units is known to a fifth."""
-        return next((j for j in range(self.last(), 0, -1) if self.counts[j] > _CLEAR * self.usual[j]), 0)
+        last = min(self.last(), len(self.counts) - 2)
+        return next((j for j in range(last, 0, -1) if self.counts[j] > _CLEAR * self.usual[j]), 0)
 
     def unseen(self, limit: int) -> int:
         """At most how many units have more influence than the limit or the top, the larger."""
         beyond = next((j for j in range(self.top(), len(self.counts)) if self.edge(j) >= limit), len(self.counts) - 1)
         return max(0, self.counts[beyond] + self.reach[beyond])
+
+
+@lru_cache(maxsize=256)
+def _profile(
+    noise: LaplaceNoise | GaussianNoise, miss: Fraction, size: int
+) -> tuple[tuple[float, ...], tuple[int, ...], tuple[int, ...]]:
+    """What noise does to sums over the bins beyond each, and to stretches: a pure function of public numbers."""
+    one, above = noise.deviation(), [size - 1 - j for j in range(size)]
+    usual = tuple(math.sqrt(max(1, k)) * one for k in above)
+    reach = (*noise.sum_reaches(above[:-1], 1 - miss / size), 0)
+    return usual, reach, noise.sum_reaches(STRETCHES, 1 - _FALSE / (len(STRETCHES) * size))
 
 
 def units_needed(noise: LaplaceNoise | GaussianNoise) -> int:
@@ -167,16 +191,30 @@ def choose(tails: Tails, variance: float, cells: int) -> Limit:
     The noise of a cell has `variance` times C**2. The loss is the one that the interval will admit, spread over the
     cells evenly, since nothing says which group it is missing from.
     """
-
-    def error(limit: Limit, more: int = 0) -> float:
-        lost = tails.lost(limit.steps, limit.closed) + more
-        return cells * variance * float(limit.steps) ** 2 + float(lost) ** 2 / cells
-
-    edges = [tails.edge(j) for j in range(tails.top() + 1)]
+    top = tails.top()
+    edges = [tails.edge(j) for j in range(top + 1)]
     if tails.most is None:
-        return min((Limit(each, False) for each in edges), key=error)
+        return Limit(edges[int(np.argmin(_errors(tails, edges, top, None, variance, cells)))], False)
     below = [each for each in edges if each < tails.most]
-    closed = min((Limit(each, True) for each in [*below, tails.most]), key=error)
-    seen = min((Limit(each, False) for each in below), key=error, default=closed)
-    open_error = error(seen, tails.continued(seen.steps))
-    return seen if tails.enough() and error(closed) > _WORTH**2 * open_error else closed
+    candidates = [*below, tails.most]
+    errors = _errors(tails, candidates, BINS - 1, tails.most, variance, cells)
+    closed = int(np.argmin(errors))
+    if not below or not tails.enough():
+        return Limit(candidates[closed], True)
+    seen = int(np.argmin(_errors(tails, below, top, None, variance, cells)))
+    more = tails.lost(below[seen], False) + tails.continued(below[seen])
+    open_error = cells * variance * float(below[seen]) ** 2 + float(more) ** 2 / cells
+    return Limit(below[seen], False) if errors[closed] > _WORTH**2 * open_error else Limit(candidates[closed], True)
+
+
+def _errors(
+    tails: Tails, limits: Sequence[int], end: int, most: int | None, variance: float, cells: int
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The predicted squared error of each limit; in floats, since it only chooses."""
+    edges = np.array([tails.edge(j) for j in range(end + 1)], dtype=float)
+    upper = edges[1:] if most is None else np.minimum(np.append(edges[1:-1], math.inf), most)
+    units = np.maximum(0, np.array(tails.counts[:end], dtype=float) + np.array(tails.reach[:end], dtype=float))
+    chosen = np.array(limits, dtype=float)
+    lost = np.maximum(0, upper - np.maximum(edges[:-1], chosen[:, None])) @ units
+    errors: np.ndarray[tuple[int], np.dtype[np.float64]] = cells * variance * chosen**2 + lost**2 / cells
+    return errors

@@ -12,6 +12,7 @@ from typing import Any
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
 
 from sfumato.errors import UnsupportedQuery
 
@@ -113,10 +114,27 @@ def read(text: str) -> exp.Expression:
     if len(trees) != 1:
         raise UnsupportedQuery(f"ask one SELECT at a time; got {len(trees)} statements")
     trees[0].meta["text"] = text
+    _check_truncations(text)
     spell_out(trees[0])
     if _depth(trees[0]) > 2 * DEEPEST:  # every level may come with a pair of parentheses
         raise UnsupportedQuery("the question nests too deeply; use fewer sub-queries, or IN instead of many ORs")
     return trees[0]
+
+
+def _check_truncations(text: str) -> None:
+    """Refuse a third argument of DATE_TRUNC, which sqlglot forgets before there is a tree."""
+    tokens = sqlglot.tokenize(text, dialect=DIALECT)
+    for place, token in enumerate(tokens[:-1]):
+        if token.text.upper() not in ("DATE_TRUNC", "DATETRUNC") or tokens[place + 1].text != "(":
+            continue
+        depth = commas = 0
+        for later in tokens[place + 1 :]:
+            depth += {"(": 1, ")": -1}.get(later.text, 0) if later.token_type is not TokenType.STRING else 0
+            commas += later.text == "," and depth == 1 and later.token_type is not TokenType.STRING
+            if depth == 0:
+                break
+        if commas > 1:
+            raise UnsupportedQuery("DATE_TRUNC takes a part and a date; got more; times are in UTC")
 
 
 def _encodes(text: str) -> bool:

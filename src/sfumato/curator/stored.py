@@ -1,0 +1,84 @@
+"""An answer as text, for the ledger to keep, and back: whoever asks the same again gets the same."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from sfumato.curator.answer import Answer, Receipt
+from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.unit import Unit
+
+AGAIN = "This was asked before: it is the same answer, and it cost nothing more."
+
+
+def write_answer(answer: Answer) -> str:
+    """The answer as JSON; dates and infinities are written as pairs of kind and text."""
+    promise = answer.guarantee
+    content = {
+        "columns": answer.columns,
+        "rows": [[_write(row[name]) for name in answer.columns] for row in answer.rows],
+        "intervals": {
+            name: [None if pair is None else [_write(end) for end in pair] for pair in pairs]
+            for name, pairs in answer.intervals.items()
+        },
+        "promise": [str(promise.epsilon), str(promise.delta), promise.neighbours.value, list(promise.unit.columns)],
+        "id": answer.receipt.id,
+        "notes": answer.receipt.notes,
+        "confidence": answer.confidence,
+        "explanation": answer.explanation,
+    }
+    return json.dumps(content, ensure_ascii=True, allow_nan=False)
+
+
+def read_answer(text: str, remaining: str) -> Answer:
+    """The answer as it was given, with a note that it was free."""
+    content: Mapping[str, Any] = json.loads(text)
+    columns = tuple(content["columns"])
+    epsilon, delta, neighbours, unit = content["promise"]
+    promise = Guarantee(Fraction(epsilon), Fraction(delta), Neighbours(neighbours), Unit(tuple(unit)))
+    answer = Answer(
+        columns,
+        [dict(zip(columns, map(_read, row), strict=True)) for row in content["rows"]],
+        {name: [_pair(pair) for pair in pairs] for name, pairs in content["intervals"].items()},
+        promise,
+        Receipt(content["id"], promise, remaining, tuple(content["notes"])),
+        content["confidence"],
+        content["explanation"],
+    )
+    return replace(answer, receipt=replace(answer.receipt, notes=(*answer.receipt.notes, AGAIN)))
+
+
+def _pair(pair: list[Any] | None) -> tuple[float, float] | None:
+    if pair is None:
+        return None
+    low, high = map(_read, pair)
+    return low, high
+
+
+def _write(value: Any) -> Any:
+    match value:
+        case datetime.datetime():
+            return ["time", value.isoformat()]
+        case datetime.date():
+            return ["date", value.isoformat()]
+        case float() if not math.isfinite(value):
+            return ["float", repr(value)]
+    return value
+
+
+def _read(value: Any) -> Any:
+    match value:
+        case ["time", text]:
+            return datetime.datetime.fromisoformat(text)
+        case ["date", text]:
+            return datetime.date.fromisoformat(text)
+        case ["float", text]:
+            return float(text)
+    return value

@@ -1,0 +1,252 @@
+"""A curator and its durable ledger: charged before the data, kept after it, and nothing is lost in between."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pytest
+
+from sfumato.curator.answer import Answer
+from sfumato.curator.curator import Curator
+from sfumato.curator.stored import read_answer, write_answer
+from sfumato.dataset.column import column
+from sfumato.dataset.keys import dates
+from sfumato.dataset.table import Table, table
+from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.errors import (
+    BudgetExhausted,
+    EngineFailed,
+    EngineTimeout,
+    InvalidArgument,
+    LedgerBroken,
+    LedgerUnavailable,
+    NotGranted,
+    Paused,
+    Refused,
+)
+from sfumato.ledger.entry import Kind
+from sfumato.ledger.ledger import Ledger
+from sfumato.plan.price import PricedPlan
+from sfumato.privacy.guarantee import Guarantee
+
+COUNT = "SELECT COUNT(*) AS n FROM visits"
+
+
+def visits(folder: Path, **more: Any) -> Table:
+    days = [datetime.date(2026, 1, 1 + n % 4) for n in range(200)]
+    frame = pd.DataFrame({"pid": [n % 40 for n in range(200)], "day": days})
+    path = folder / "visits.parquet"
+    if not path.exists():
+        frame.to_parquet(path)
+    return table(path, unit="pid", columns={"day": column(type="date", keys=dates("2026-01-01", "2026-01-04"))}, **more)
+
+
+def curator(folder: Path, allowance: float = 2, **more: Any) -> Curator:
+    return Curator({"visits": visits(folder)}, allowance=allowance, ledger=folder / "ledger.db", **more)
+
+
+def test_what_was_spent_is_known_to_the_next_process(tmp_path: Path) -> None:
+    """Two curators on one file share one allowance, and the chain is whole."""
+    curator(tmp_path).ask(COUNT, epsilon=1.5)
+    again = curator(tmp_path)
+    assert again.remaining().epsilon == 0.5
+    with pytest.raises(BudgetExhausted, match=r"requested 1, remaining 0.5, difference 0.5"):
+        again.ask(COUNT, epsilon=1)
+    assert again.ledger.verify().entries == 4  # granted, declared, reserved, settled
+
+
+def test_the_same_question_gets_the_same_answer_free(tmp_path: Path) -> None:
+    """However it is spelt, as long as plan, data version, declaration and promise are the same."""
+    first = curator(tmp_path).ask("SELECT day, COUNT(*) AS n FROM visits GROUP BY day", epsilon=1)
+    again = curator(tmp_path).ask("select day, count(*) as n from VISITS group by 1", epsilon=1.0)
+    assert again.rows == first.rows and again.intervals == first.intervals and again.guarantee == first.guarantee
+    assert again.receipt.id == first.receipt.id and "asked before" in again.receipt.notes[-1]
+    assert curator(tmp_path).remaining().epsilon == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    (
+        {"epsilon": 0.25}, {"confidence": 0.9}, {"bound": 3}, {"tidy": True}, {"simultaneous": True},
+        {"analyst": "ben"},
+    ),
+)  # fmt: skip
+def test_another_promise_is_another_question(tmp_path: Path, other: dict[str, Any]) -> None:
+    """Epsilon, confidence, limit, form or analyst: it is charged."""
+    asked = curator(tmp_path)
+    asked.ask(COUNT, epsilon=0.5)
+    asked.ask(COUNT, **{"epsilon": 0.5, **other})
+    assert sum(entry.kind is Kind.RESERVED for entry in asked.ledger.entries()) == 2
+
+
+def test_other_data_or_another_declaration_makes_answers_stale(tmp_path: Path) -> None:
+    """A new version label or other keys: a new answer, and the allowance is not refilled."""
+    curator(tmp_path).ask(COUNT, epsilon=0.5)
+    for more in ({"version": "2"}, {"most_rows": 5}, {"neighbours": "replace"}):
+        declared = visits(tmp_path, **more)
+        Curator({"visits": declared}, allowance=2, ledger=tmp_path / "ledger.db").ask(COUNT, epsilon=0.5)
+    assert curator(tmp_path).remaining().epsilon == 0
+
+
+def test_an_answer_is_the_same_after_it_was_kept() -> None:
+    """Dates, times, truth values, missing values and infinite ends come back as they were."""
+    frame = pd.DataFrame({"d": pd.to_datetime(["2026-01-01"] * 9), "b": [True] * 9, "k": [1] * 9})
+    keys = {"d": column(keys=[datetime.datetime(2026, 1, 1)]), "b": column(), "k": column(keys=[1, 2])}
+    asked = Curator({"t": table(frame, columns=keys)}, allowance=9)
+    answer = asked.ask("SELECT d, b, k, COUNT(*) AS n, NULL AS z FROM t GROUP BY d, b, k", epsilon=1)
+    odd = Answer(**{name: getattr(answer, name) for name in Answer.__dataclass_fields__})
+    odd.intervals["n"][0] = (-math.inf, math.inf)
+    kept = read_answer(write_answer(odd), answer.receipt.remaining)
+    assert kept.rows == odd.rows and kept.intervals == odd.intervals and kept.columns == odd.columns
+    assert kept.guarantee == odd.guarantee and kept.explain() == odd.explain() and kept.confidence == odd.confidence
+
+
+class Failing:
+    """An engine that fails midway, or is interrupted."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    @contextmanager
+    def run(self, plan: PricedPlan) -> Iterator[Any]:
+        with DuckdbEngine().run(plan):
+            raise self.error
+        yield
+
+
+@pytest.mark.parametrize(
+    ("error", "seen", "reason"),
+    (
+        (ValueError("Alice has HIV"), EngineFailed, "engine"),
+        (EngineTimeout("slow"), EngineFailed, "engine"),
+        (KeyboardInterrupt(), KeyboardInterrupt, "cancelled"),
+    ),
+)
+def test_whatever_ends_a_question_it_is_charged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, error: BaseException, seen: type[BaseException], reason: str
+) -> None:
+    """Engine error, timeout, cancel: charged, noted as failed, and the owner's log has no value."""
+    asked = curator(tmp_path, engine=Failing(error))
+    with caplog.at_level(logging.INFO, "sfumato.owner"), pytest.raises(seen):
+        asked.ask(COUNT, epsilon=1)
+    *_, reserved, failed = asked.ledger.entries()
+    assert (reserved.kind, failed.kind, failed.details["reason"]) == (Kind.RESERVED, Kind.FAILED, reason)
+    assert asked.remaining().epsilon == 1
+    assert "'visits'" in caplog.text and reason in caplog.text and "Alice" not in caplog.text
+
+
+def test_a_question_that_takes_too_long_is_ended(tmp_path: Path) -> None:
+    """The engine is interrupted; it is charged, and the message is the constant one."""
+    path = tmp_path / "long.parquet"
+    duckdb.execute(f"COPY (SELECT range // 3 AS pid, random() AS x FROM range(4000000)) TO '{path}'")
+    declared = table(path, unit="pid", columns={"x": column(bounds=(0, 1))})
+    asked = Curator({"t": declared}, allowance=2, ledger=tmp_path / "ledger.db", engine=DuckdbEngine(timeout=0.05))
+    with pytest.raises(EngineFailed, match="the engine failed on this question; it is charged"):
+        asked.ask("SELECT AVG(x) AS a FROM t", epsilon=1)
+    assert [entry.details["reason"] for entry in asked.ledger.entries() if entry.kind is Kind.FAILED] == ["timeout"]
+
+
+def test_a_failure_pauses_an_analyst_until_the_owner_looked(tmp_path: Path) -> None:
+    """Where several analysts ask: that a question failed is itself a bit."""
+    good = curator(tmp_path)
+    for analyst in ("ana", "ben"):
+        good.ledger.grant("everyone", Guarantee(1), analyst=analyst)
+    bad = curator(tmp_path, engine=Failing(ValueError()))
+    with pytest.raises(EngineFailed):
+        bad.ask(COUNT, epsilon=0.1, analyst="ana")
+    with pytest.raises(Paused, match="owner looks"):
+        good.ask(COUNT, epsilon=0.1, analyst="ana")
+    assert good.ask(COUNT, epsilon=0.1, analyst="ben").rows
+    good.ledger.looked("ana", "visits")
+    assert good.ask(COUNT, epsilon=0.1, analyst="ana").rows
+    with pytest.raises(NotGranted):
+        good.ask(COUNT, epsilon=0.1, analyst="eve")
+
+
+def test_one_source_belongs_to_one_population(tmp_path: Path) -> None:
+    """The same file declared for other people shares no second allowance, whatever its name or link."""
+    curator(tmp_path).ask(COUNT, epsilon=2)
+    link = tmp_path / "other.parquet"
+    link.symlink_to(tmp_path / "visits.parquet")
+    with pytest.raises(InvalidArgument, match="belongs to 'everyone'"):
+        Curator({"t": table(link)}, allowance=9, ledger=tmp_path / "ledger.db", population="others")
+    again = Curator({"t": table(link)}, allowance=2, ledger=tmp_path / "ledger.db")
+    with pytest.raises(BudgetExhausted):
+        again.ask("SELECT COUNT(*) AS n FROM t", epsilon=0.1)
+
+
+def test_another_allowance_than_the_ledgers_is_refused(tmp_path: Path) -> None:
+    """Who raises it says so by grant; a number in a script does not."""
+    curator(tmp_path)
+    with pytest.raises(Refused, match=r"got epsilon 3.*holds epsilon 2"):
+        curator(tmp_path, allowance=3)
+    curator(tmp_path).ledger.grant("everyone", Guarantee(3))
+    assert curator(tmp_path, allowance=3).remaining().epsilon == 3
+
+
+def test_an_answer_that_cannot_be_kept_is_given_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is paid for; only the replay is lost."""
+    asked = curator(tmp_path)
+
+    def full(*_: object) -> None:
+        raise LedgerUnavailable("the disk is full")
+
+    monkeypatch.setattr(Ledger, "settle", full)
+    answer = asked.ask(COUNT, epsilon=1)
+    assert answer.rows and "could not be kept" in answer.receipt.notes[-1]
+
+
+def test_no_answer_leaves_before_its_reservation_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ledger that cannot be written: nothing is read, nothing is charged."""
+    asked = curator(tmp_path, engine=Failing(AssertionError("the data was touched")))
+
+    def full(*_: object) -> None:
+        raise LedgerUnavailable("the disk is full")
+
+    monkeypatch.setattr(Ledger, "reserve", full)
+    with pytest.raises(LedgerUnavailable):
+        asked.ask(COUNT, epsilon=1)
+    assert asked.remaining().epsilon == 2
+
+
+def test_many_threads_share_one_allowance(tmp_path: Path) -> None:
+    """Twelve threads, ten answers: exactly ten, and ten entries."""
+    asked = curator(tmp_path, allowance=1)
+    outcomes: list[str] = []
+
+    def ask(number: int) -> None:
+        try:
+            asked.ask(COUNT, epsilon=0.1, analyst=f"analyst {number}")
+            outcomes.append("answer")
+        except BudgetExhausted:
+            outcomes.append("refused")
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(outcomes) == ["answer"] * 10 + ["refused"] * 2
+    assert asked.ledger.verify().balance.open == {}
+
+
+def test_a_receipt_shows_the_head_that_a_later_copy_must_hold(tmp_path: Path) -> None:
+    """A restored older backup is found out by a receipt that is newer."""
+    asked = curator(tmp_path)
+    asked.ledger.backup(tmp_path / "backup.jsonl")
+    receipt = asked.ask(COUNT, epsilon=1).receipt
+    older = Ledger.restore(tmp_path / "backup.jsonl", tmp_path / "restored.db")
+    assert asked.ledger.verify(head=receipt.id)
+    with pytest.raises(LedgerBroken, match="older"):
+        older.verify(head=receipt.id)
+    assert older.merge(tmp_path / "ledger.db") == 1
+    assert older.remaining("everyone").epsilon == 1
