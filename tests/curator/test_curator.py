@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -275,3 +276,39 @@ def test_noise_that_cannot_be_had_is_refused_before_the_charge(options: dict[str
     with pytest.raises(InvalidArgument, match=said):
         curator.ask(BY_DAY, **{"epsilon": 1, **options})
     assert spends(curator) == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    (
+        "SELECT COUNT(*) AS n FROM t WHERE DATE_TRUNC('day', NULL) IS NULL",
+        "SELECT COUNT(*) AS n FROM t WHERE EXTRACT(YEAR FROM NULL) IS NULL",
+    ),
+)
+def test_parts_of_no_date_are_none(question: str) -> None:
+    """They reach the engine with a kind, and it does not fail."""
+    assert curator().ask(question, epsilon=1).rows
+
+
+@pytest.mark.parametrize(
+    ("tables", "options", "said"),
+    (
+        (None, {}, "tables must map names to tables"),
+        ({}, {}, "got none"),
+        ("t", {}, "write {'people': sf.table"),
+    ),
+)
+def test_a_curator_says_what_it_needs(tables: Any, options: dict[str, Any], said: str) -> None:
+    """The house's own error, with an example."""
+    with pytest.raises(InvalidArgument, match=re.escape(said)):
+        Curator(tables, allowance=1, **options)
+
+
+def test_an_allowance_may_be_a_number_and_is_shown() -> None:
+    """One number is epsilon; what is left is in the curator's name."""
+    asked = Curator({"t": declared()}, allowance=2)
+    asked.ask("SELECT COUNT(*) AS n FROM t", epsilon=0.5)
+    assert "epsilon 1.5 of 2" in repr(asked) and asked.remaining("analyst").epsilon == 1.5
+    assert "more than is left" in str(asked.quote("SELECT COUNT(*) AS n FROM t", epsilon=1.75))
+    with pytest.raises(InvalidArgument, match="confidence"):
+        asked.ask("SELECT COUNT(*) AS n FROM t", epsilon=0.5, confidense=0.9)

@@ -87,6 +87,14 @@ class Fetched:
         return self._rows
 
 
+class Viewed(engine.DuckdbRun):
+    """A run whose rows are views with names, which `Shared` replaces."""
+
+    def view(self, name: str, sql: str) -> str:
+        self._execute(f"CREATE TEMP VIEW {name} AS {sql}")
+        return name
+
+
 class Shared:
     """One connection for all runs: the engine's own SQL, on filters of one table instead of a new database each time.
 
@@ -150,7 +158,7 @@ class Shared:
 def recorded(shared: Shared, case: Case, plan: PricedPlan, owner: int | None, script: Script) -> Record:
     shared.show(case, owner)
     recorder = Recorder(script)
-    measure_all(plan, engine.DuckdbRun(shared, plan), recorder)
+    measure_all(plan, Viewed(shared, plan), recorder)
     return recorder.record
 
 

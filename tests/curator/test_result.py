@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from sfumato.curator.curator import Curator
+from sfumato.curator.options import Options
 from sfumato.curator.quick import ask
 from sfumato.dataset.column import column, dates
 from sfumato.dataset.table import table
@@ -90,3 +91,23 @@ def test_one_line_asks_a_frame_by_its_name() -> None:
         ask("SELECT COUNT(*) AS n FROM t", data=FRAME, epsilon=1)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="ask: epsilon must be given"):
         ask("SELECT COUNT(*) AS n FROM t", data={"t": FRAME})  # type: ignore[call-arg]
+
+
+def test_a_case_that_noise_decides_has_an_interval_over_all_its_branches() -> None:
+    """Whether a count is above a hundred is as uncertain as the count."""
+    frame = pd.DataFrame({"x": range(100)})
+    curator = Curator({"t": table(frame)}, allowance=Guarantee(99))
+    for _ in range(5):
+        answer = curator.ask("SELECT CASE WHEN COUNT(*) > 100 THEN 1 ELSE 0 END AS m FROM t", epsilon=1)
+        assert answer.intervals["m"] == [(0.0, 1.0)]
+        curator.ledger.renew("everyone", "a new draw")
+
+
+def test_what_is_shown_because_it_is_large_has_an_interval_that_holds_for_all() -> None:
+    """HAVING and ORDER BY with LIMIT choose by noise: their intervals are simultaneous, and wider."""
+    frame = pd.DataFrame({"k": [n % 200 for n in range(4_000)]})
+    curator = Curator({"t": table(frame, columns={"k": column(keys=range(200))})}, allowance=Guarantee(99))
+    plain = curator.plan("SELECT k, COUNT(*) AS n FROM t GROUP BY k ORDER BY k LIMIT 3", 1, Options())
+    largest = curator.plan("SELECT k, COUNT(*) AS n FROM t GROUP BY k ORDER BY n DESC LIMIT 1", 1, Options())
+    having = curator.plan("SELECT k, COUNT(*) AS n FROM t GROUP BY k HAVING COUNT(*) > 24", 1, Options())
+    assert (plain.simultaneous, largest.simultaneous, having.simultaneous) == (False, True, True)

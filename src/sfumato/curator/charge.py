@@ -92,11 +92,12 @@ def _mechanisms(plan: PricedPlan) -> tuple[object, ...]:
 
 
 def said_remaining(ledger: Ledger, population: str, analyst: str, allowance: Guarantee) -> str:
-    """What is left, or for a ledger that only counts what was spent, in words."""
+    """What is left after what was charged last, or for a ledger that only counts what was spent, in words."""
+    balance = ledger.known()
     if allowance.epsilon >= COUNTING:
-        spent = ledger.balance().population(population).account.spent.epsilon or 0
+        spent = balance.population(population).account.spent.epsilon or 0
         return f"nothing limits this process; it has spent epsilon {plain(spent)} so far"
-    left = ledger.remaining(population, analyst or None)
-    whole = ledger.balance().population(population).account.allowance
+    left = ledger.remaining(population, analyst or None, balance)
+    whole = balance.population(population).account.allowance
     of = "" if whole is None else f" of {float(whole.epsilon):g}"
     return f"epsilon {plain(int(left.epsilon * UNIT))}{of}"

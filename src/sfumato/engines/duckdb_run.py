@@ -12,6 +12,7 @@ number whose square is as large, or a little more. Weighed in the same way, a un
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ from sfumato.engines.engine import FAILED, Cells
 from sfumato.engines.lower import Lower, number, used_columns
 from sfumato.engines.weights import WEIGHT, octave, or_zero, root, weighed, weight
 from sfumato.errors import EngineFailed
-from sfumato.plan.bound import Measure, Statistic
+from sfumato.plan.bound import Atom, Group, Measure, Statistic
 from sfumato.plan.influence import BINS, CLOSE, FINE, HALVES, LAST_FINE, MAGNITUDES, ROW_BIN, SIGNED
 from sfumato.plan.node import Column, children, quoted
 from sfumato.plan.price import ROW, PricedMeasure, PricedPlan, sum_step
@@ -31,6 +32,11 @@ PART = 8  # one unit in so many tells where the values of a mean lie
 LARGEST_PART = 1 << 52  # steps of one unit in one group; a million squares of it fit 128 bits
 MASK = 60  # groups that fit into the bits of one integer
 _MASK = "bit_or(CAST(1 AS BIGINT) << g)"  # the groups that a unit is in
+
+
+MOST_REMEMBERED = 1_000
+_REMEMBERED: dict[tuple[tuple[Group, ...], tuple[Atom, ...]], list[tuple[Key, ...]]] = {}
+_REMEMBERING = threading.Lock()
 
 
 class DuckdbRun:
@@ -46,25 +52,23 @@ class DuckdbRun:
         self.groups = [quoted(f"k{i}") for i in range(len(self.bound.groups))]
         self.place, self.by = ("g", " GROUP BY g") if self.groups else ("1", "")
         self.measures: tuple[PricedMeasure, ...] = plan.measures
-        open_source(connection, self.table, self._names())
-        self._list_keys()
-        self.listed = self._listed()
+        self.source = open_source(connection, self.table, self._names())
+        self.listed = self._list_keys()
         counts_units = any(measure.statistic is Statistic.UNITS for measure in self.bound.measures)
         self.collapses = plan.norm is Norm.L2 and bool(self.units)
         grouped = counts_units and bool(self.groups) and not self.collapses
         self.masked = grouped and len(self.keys()) <= MASK
         self.paired = grouped and not self.masked
-        self._execute(f"CREATE TEMP VIEW counted AS {self._counted()}")
-        self._execute(f"CREATE TEMP VIEW kept AS {self._kept()}")
+        self.counted = self.view("counted", self._counted())
+        self.kept = self.view("kept", self._kept())
+
+    def view(self, name: str, sql: str) -> str:
+        """Rows by a query, for other queries: written into them, which is quicker than a view with a name."""
+        return f"({sql}) AS {name}"
 
     def keys(self) -> list[tuple[Key, ...]]:
         """The keys of all groups in the order they were declared."""
         return self.listed
-
-    def _listed(self) -> list[tuple[Key, ...]]:
-        if not self.groups:
-            return [()]
-        return [tuple(row) for row in self._fetch(f"SELECT {', '.join(self.groups)} FROM keys ORDER BY place")]
 
     def _execute(self, sql: str, values: Sequence[Any] | None = None) -> Any:
         self.statements.append(sql)
@@ -74,10 +78,34 @@ class DuckdbRun:
         rows: list[tuple[Any, ...]] = self._execute(sql).fetchall()
         return rows
 
-    def _list_keys(self) -> None:
-        """A public table of keys: the group expressions over the cross product of the atoms' values."""
+    def _list_keys(self) -> list[tuple[Key, ...]]:
+        """A public table of keys; it is the same for the same declarations, so short ones are remembered."""
         if not self.groups:
-            return
+            return [()]
+        known = self.bound.groups, self.bound.atoms
+        with _REMEMBERING:
+            listed = _REMEMBERED.get(known)
+        if listed is not None:
+            columns = [
+                f"unnest(CAST(? AS {group.kind.value}[])) AS {name}"
+                for group, name in zip(self.bound.groups, self.groups, strict=True)
+            ]
+            place = f"unnest(range(1, {len(listed) + 1})) AS place"
+            values = [list(column) for column in zip(*listed, strict=True)] or [[] for _ in self.groups]
+            self._execute(f"CREATE TEMP TABLE keys AS SELECT {', '.join(columns)}, {place}", values)
+            return listed
+        self._make_keys()
+        rows = self._fetch(f"SELECT {', '.join(self.groups)} FROM keys ORDER BY place")
+        listed = [tuple(row) for row in rows]
+        if len(listed) <= MOST_REMEMBERED:
+            with _REMEMBERING:
+                _REMEMBERED[known] = listed
+                while len(_REMEMBERED) > MOST_REMEMBERED:
+                    _REMEMBERED.pop(next(iter(_REMEMBERED)))
+        return listed
+
+    def _make_keys(self) -> None:
+        """The group expressions over the cross product of the atoms' values."""
         names = {atom.expression: quoted(f"a{i}") for i, atom in enumerate(self.bound.atoms)}
         for i, atom in enumerate(self.bound.atoms):
             self._execute(
@@ -108,16 +136,16 @@ class DuckdbRun:
         parts += [f"{self._argument(i)} AS x{i}" for i in range(len(self.bound.measures))]
         where = [f"{unit} IS NOT NULL" for unit in self.units]
         where += [self.lower.sql(self.bound.where.expression)] if self.bound.where else []
-        rows = f"SELECT {', '.join(parts)} FROM ({reading(self.table, self._names(), self.units)})"
+        rows = f"SELECT {', '.join(parts)} FROM ({reading(self.table, self.source, self._names(), self.units)})"
         return rows + (f" WHERE {' AND '.join(where)}" if where else "")
 
     def _kept(self) -> str:
         """The rows that count: those in a declared group."""
         if not self.groups:
-            return "SELECT * FROM counted"
-        same = " AND ".join(f"r.{key} = keys.{key}" for key in self.groups)
+            return f"SELECT * FROM {self.counted}"
+        same = " AND ".join(f"counted.{key} = keys.{key}" for key in self.groups)
         # Keys are listed once each, so the join keeps or drops a row, and never doubles it.
-        return f"SELECT r.*, keys.place AS g FROM counted AS r JOIN keys ON {same}"
+        return f"SELECT counted.*, keys.place AS g FROM {self.counted} JOIN keys ON {same}"
 
     def _names(self) -> dict[str, str]:
         """The columns that the question reads, with the names they get here."""
@@ -160,12 +188,12 @@ class DuckdbRun:
         """
         means = [i for i, priced in enumerate(self.measures) if priced.measure.statistic is Statistic.MEAN]
         if not means:
-            return "kept"
+            return self.kept
         halves = [
             f"CASE WHEN x{i} IS NOT NULL THEN ({self.measures[i].row_steps} + {self._away(i)}) // 2 END AS p{i}"
             for i in means
         ]
-        return f"(SELECT *, {', '.join(halves)} FROM kept) AS halved"
+        return f"(SELECT *, {', '.join(halves)} FROM {self.kept}) AS halved"
 
     def _away(self, measure: int) -> str:
         """The distance of a value from the centre in steps, at most 2**30 by the choice of the steps."""
@@ -178,9 +206,11 @@ class DuckdbRun:
 
     def magnitudes(self, measure: int) -> list[int]:
         """Units by the bin of their largest absolute value; units without a value are in no bin."""
-        largest = f"max(abs(x{measure})) AS m FROM kept WHERE x{measure} IS NOT NULL GROUP BY {', '.join(self.units)}"
+        largest = (
+            f"max(abs(x{measure})) AS m FROM {self.kept} WHERE x{measure} IS NOT NULL GROUP BY {', '.join(self.units)}"
+        )
         if not self.units:
-            largest = f"abs(x{measure}) AS m FROM kept WHERE x{measure} IS NOT NULL"
+            largest = f"abs(x{measure}) AS m FROM {self.kept} WHERE x{measure} IS NOT NULL"
         place = f"CAST({octave('m')} AS BIGINT)"
         return _dense(self._fetch(f"SELECT {place} AS j, count(*) FROM (SELECT {largest}) GROUP BY j"), MAGNITUDES)
 
@@ -194,10 +224,10 @@ class DuckdbRun:
         clipped = f"greatest(least(x{measure}, {number(priced.interval.high)}), {number(priced.interval.low)})"
         steps = f"CAST(floor({clipped} * {number(1 / step)} + 0.5) AS BIGINT)"
         units = ", ".join(self.units)
-        averages = f"CAST(sum({steps}) // count(*) AS DOUBLE) AS m FROM counted WHERE x{measure} IS NOT NULL"
+        averages = f"CAST(sum({steps}) // count(*) AS DOUBLE) AS m FROM {self.counted} WHERE x{measure} IS NOT NULL"
         averages += f" AND hash({units}) % {PART} = 0 GROUP BY {units}"
         if not self.units:
-            averages = f"CAST({steps} AS DOUBLE) AS m FROM counted WHERE x{measure} IS NOT NULL"
+            averages = f"CAST({steps} AS DOUBLE) AS m FROM {self.counted} WHERE x{measure} IS NOT NULL"
         size = octave(f"(abs(m) * {number(step)})", HALVES)
         place = f"CAST(CASE WHEN m < 0 THEN {SIGNED - 1} - {size} ELSE {SIGNED} + {size} END AS BIGINT)"
         return _dense(self._fetch(f"SELECT {place} AS j, count(*) FROM (SELECT {averages}) GROUP BY j"), 2 * SIGNED)
@@ -212,10 +242,12 @@ class DuckdbRun:
             return
         columns = ", ".join([*self.units, *(f"{self._influence(i)} AS n{i}" for i in range(len(self.measures)))])
         mask = ", bit_or(CAST(1 AS BIGINT) << g) AS mask" if self.masked else ""
-        self._execute(f"CREATE TEMP TABLE units AS SELECT {columns}{mask} FROM kept GROUP BY {', '.join(self.units)}")
+        self._execute(
+            f"CREATE TEMP TABLE units AS SELECT {columns}{mask} FROM {self.kept} GROUP BY {', '.join(self.units)}"
+        )
         if self.paired:
             pair = ", ".join([*self.units, "g"])
-            self._execute(f"CREATE TEMP TABLE pairs AS SELECT DISTINCT {pair} FROM kept")
+            self._execute(f"CREATE TEMP TABLE pairs AS SELECT DISTINCT {pair} FROM {self.kept}")
             units = ", ".join(self.units)
             self._execute(
                 f"CREATE TEMP TABLE spread AS SELECT {units}, CAST(count(*) AS HUGEINT) * {ROW} AS n "
@@ -279,7 +311,7 @@ class DuckdbRun:
         pairs = self.paired and self.measures[measure].measure.statistic is Statistic.UNITS
         n, table = ("n", "spread") if pairs else (f"n{measure}", "units")
         if not self.units:
-            table = f"(SELECT {self._row_influence(measure)} AS n{measure} FROM kept)"
+            table = f"(SELECT {self._row_influence(measure)} AS n{measure} FROM {self.kept})"
         rows = f"log2(CAST({n} AS DOUBLE) / {self.measures[measure].row_steps})"
         fine, coarse = f"ceil({FINE} * e - 1e-6) + {ROW_BIN}", f"ceil(e - {CLOSE} - 1e-6) + {LAST_FINE}"
         place = f"CASE WHEN e <= {CLOSE} THEN greatest({fine}, 0) ELSE least({coarse}, {BINS - 1}) END"

@@ -1,4 +1,4 @@
-"""A table's source, bound in DuckDB as the view `source`; nothing else outside can be reached.
+"""A table's source in DuckDB; nothing else outside can be reached.
 
 What reads it gives every column a name of the engine's own, so that no name of the owner's can stand in for one.
 """
@@ -35,20 +35,21 @@ def lock(database: Any, source: Source) -> None:
     database.execute("SET lock_configuration = true")
 
 
-def open_source(connection: Any, table: Table, columns: Iterable[str]) -> None:
-    """Bind the source as a view of this connection.
+def open_source(connection: Any, table: Table, columns: Iterable[str]) -> str:
+    """The source's rows as SQL for this connection.
 
     Only what is read is in it: what a file says of its other columns may already make a reader fail.
     """
     used = list(dict.fromkeys([*columns, *table.unit.columns]))
     match table.source:
         case ParquetFiles() | CsvFiles():
-            connection.execute(f"CREATE TEMP VIEW source AS SELECT {_listed(used)} FROM {_reader(table.source)}")
+            return f"(SELECT {_listed(used)} FROM {_reader(table.source)})"
         case Frame():
             connection.register("source", table.source.readable(used))
+            return "source"
         case DuckdbTable():
             name = ".".join(quoted(part) for part in table.source.parts)
-            connection.execute(f"CREATE TEMP VIEW source AS SELECT {_listed(used)} FROM other.{name}")
+            return f"(SELECT {_listed(used)} FROM other.{name})"
 
 
 def _listed(columns: Sequence[str]) -> str:
@@ -67,7 +68,7 @@ def _reader(source: ParquetFiles | CsvFiles) -> str:
     )
 
 
-def reading(table: Table, names: Mapping[str, str], units: Sequence[str]) -> str:
+def reading(table: Table, source: str, names: Mapping[str, str], units: Sequence[str]) -> str:
     """The columns under the engine's names for them, as their kinds, and the unit's columns."""
     stored = table.source.schema() if isinstance(table.source, DuckdbTable) else {}
     read = []
@@ -77,7 +78,7 @@ def reading(table: Table, names: Mapping[str, str], units: Sequence[str]) -> str
     for name, own in zip(table.unit.columns, units, strict=True):
         # Taken as they are stored: a cast might make one unit of two.
         read.append(f"{_apart(f's.{quoted(name)}', stored.get(name), stored)} AS {own}")
-    return f"SELECT {', '.join(read) or '1 AS one'} FROM source AS s"
+    return f"SELECT {', '.join(read) or '1 AS one'} FROM {source} AS s"
 
 
 def _apart(sql: str, kind: Kind | None, stored: Mapping[str, Kind]) -> str:

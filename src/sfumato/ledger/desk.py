@@ -78,6 +78,10 @@ class Desk:
         """The ledger's time, which never goes back."""
         return max(self._clock(), balance.at)
 
+    def known(self) -> Balance:
+        """The balance that this process has seen, with all that it wrote itself."""
+        return self._balance
+
     def balance(self) -> Balance:
         """The balance by everything that was committed until now."""
         with self._brief:

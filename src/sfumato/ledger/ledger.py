@@ -188,9 +188,13 @@ class Ledger:
         """The last entry; print it on receipts, and a ledger that lost entries is found out."""
         return self.balance().head
 
-    def remaining(self, population: str, analyst: str | None = None) -> Remaining:
-        """What is left to a population, or to one analyst in it."""
-        balance = self.balance()
+    def known(self) -> Balance:
+        """The balance that this process has seen, with all that it wrote itself; others may have written since."""
+        return self._desk.known()
+
+    def remaining(self, population: str, analyst: str | None = None, balance: Balance | None = None) -> Remaining:
+        """What is left to a population, or to one analyst in it; by a balance that is given, or by a new one."""
+        balance = balance or self.balance()
         left = left_to(balance, population, analyst, self._desk.now(balance))
         return Remaining(
             Fraction(left.epsilon or 0, UNIT), Fraction(left.rho or 0, UNIT), Fraction(left.delta, DELTA_UNIT)

@@ -1,0 +1,57 @@
+"""Every way to a noisy value: through the ledger, or a mechanism that somebody uses directly."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+
+import sfumato as sf
+from sfumato.curator.curator import Curator
+
+SOURCE = Path(inspect.getfile(sf)).parent
+DRAWS = {"draw", "draw_one", "release"}  # what turns exact numbers into noisy ones
+CHARGED = {("curator/measure.py", "release"), ("curator/release.py", "draw")}  # reached from `Curator._compute` only
+
+
+def calls(name: str) -> dict[str, set[str]]:
+    """File by file, the functions that call something by a name."""
+    found: dict[str, set[str]] = {}
+    for path in SOURCE.rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            for node in ast.walk(function):
+                called = node.func if isinstance(node, ast.Call) else None
+                if getattr(called, "attr", getattr(called, "id", None)) == name:
+                    found.setdefault(str(path.relative_to(SOURCE)), set()).add(function.name)
+    return found
+
+
+def test_noise_is_drawn_by_mechanisms_and_by_the_curator_only() -> None:
+    """No other module calls a sampler or a release; whoever adds one must pass the ledger, and say so here.
+
+    The ledger itself releases locks only; a test of the floors keeps it from importing a mechanism.
+    """
+    found = {(file, name) for name in DRAWS for file in calls(name)}
+    outside = {(file, name) for file, name in found if not file.startswith(("mechanisms/", "cli/", "ledger/"))}
+    assert outside == CHARGED
+
+
+def test_the_curator_computes_nothing_before_it_has_reserved() -> None:
+    """One caller in a row: ask, then _answer, then _compute, then measure_all; and ask reserves first."""
+    assert calls("measure_all") == {"curator/curator.py": {"_compute"}}
+    assert calls("_compute") == {"curator/curator.py": {"_answer"}}
+    assert calls("_answer") == {"curator/curator.py": {"ask"}}
+    text = inspect.getsource(Curator.ask)
+    assert text.index("self.ledger.reserve(") < text.index("self._answer(")
+
+
+def test_the_public_names_are_known() -> None:
+    """A new public name is a decision: does it return a noisy value, and if so, is it charged?"""
+    assert set(sf.__all__) == {
+        "Curator", "Guarantee", "Neighbours", "Norm", "Sensitivity", "Unit", "accounting", "ask", "column", "dates",
+        "keys_from", "mechanisms", "table",
+    }  # fmt: skip
+    methods = {name for name, _ in inspect.getmembers(Curator, inspect.isfunction) if not name.startswith("_")}
+    assert methods == {"ask", "explain", "plan", "quote", "remaining"}
