@@ -20,8 +20,9 @@ each = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative
 
 
 @each
-def test_the_examples_of_a_page_run(page: Path) -> None:
-    """A wrong example fails here, with its page and line."""
+def test_the_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong example fails here, with its page and line; files that it writes are its own."""
+    monkeypatch.chdir(tmp_path)
     text, names = page.read_text(), {"__name__": "__example__"}
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     for block in BLOCK.finditer(text):

@@ -140,8 +140,9 @@ class Curator:
         listed, intervals = answer_rows(rows, names)
         if chosen.tidy:
             _tidy(listed, intervals, plan)
-        receipt = Receipt(str(held.head), plan.promise, self._said(analyst), notes(plan, found))
-        how = explain(plan, found, statements)
+        noted = notes(plan, found)
+        receipt = Receipt(str(held.head), plan.promise, self._said(analyst), noted)
+        how = explain(plan, found, noted, statements)
         return Answer(names, listed, intervals, plan.promise, receipt, float(plan.confidence), how)
 
     def _compute(self, plan: PricedPlan) -> tuple[list[Measured], tuple[str, ...]]:

@@ -16,13 +16,13 @@ def explain_plan(plan: PricedPlan) -> str:
     return "\n".join([*_opening(plan), *(line for one in plan.measures for line in _price_lines(one)), *_closing(plan)])
 
 
-def explain(plan: PricedPlan, found: Sequence[Measured], statements: Sequence[str]) -> str:
-    """How an answer came about, with what was bought and the SQL that ran."""
+def explain(plan: PricedPlan, found: Sequence[Measured], noted: Sequence[str], statements: Sequence[str]) -> str:
+    """How an answer came about, with what was bought, what was noted and the SQL that ran."""
     lines = _opening(plan)
     lines.insert(2, f"Groups: {len(found[0].cells)}; groups without rows appear too.")
     for measured in found:
         lines += _measure_lines(measured.priced, measured)
-    lines += [*_closing(plan), *notes(plan, found), "The engine ran:", *(f"  {sql}" for sql in statements)]
+    lines += [*_closing(plan), *noted, "The engine ran:", *(f"  {sql}" for sql in statements)]
     return "\n".join(lines)
 
 
@@ -108,7 +108,7 @@ def _note(plan: PricedPlan, measured: Measured) -> str | None:
             f"{name}: too few units to see how much the largest ones have, so the interval has no bound on that side; "
             "declare most_rows for the table, or give bound=, or ask with more epsilon."
         )
-    beyond = float(max(limit.steps, tails.edge(tails.top())) * priced.step)
+    beyond = float(max(limit.steps, tails.edge(tails.top)) * priced.step)
     closes = "" if most is not None else "; a declared maximum (most_rows) helps"
     return (
         f"{name}: up to {tails.unseen(limit.steps)} units with an influence above {beyond:.3g} may exist that are too "

@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -34,7 +34,7 @@ _FALLS, _BENDS = 1.3, 1.5  # how much slower than it looks the numbers may fall,
 _WORTH = 2  # an interval that covers the declared maximum may be so much wider
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tails:
     """How many units have more influence than each edge, noisily, with what the noise may do.
 
@@ -71,6 +71,7 @@ class Tails:
         """The largest influence in a bin."""
         return edge(bin, self.row_steps)
 
+    @cached_property
     def last(self) -> int:
         """The last bin in which somebody is seen; if nobody is, the fullest, or that of one row."""
         found, end = -1, len(self.counts) - 1
@@ -96,22 +97,23 @@ class Tails:
                     return stretch
         return 0
 
+    @cached_property
     def top(self) -> int:
         """The bin that seems to hold everybody; where few units are seen, octaves more: noise is known, a loss not."""
         usual = self.usual[ROW_BIN]
         more = 2 if self.total < 100 * usual else 1 if self.total < 1000 * usual else 0
-        found = self.last()
+        found = self.last
         for _ in range(more):
             found = octave_above(found)
         return found
 
     def enough(self) -> bool:
         """Whether enough units are seen to say anything about the largest, and none beyond the last edge."""
-        return self.total > _ENOUGH * self.usual[ROW_BIN] and self.last() < len(self.counts) - 1
+        return self.total > _ENOUGH * self.usual[ROW_BIN] and self.last < len(self.counts) - 1
 
     def lost(self, limit: int, closed: bool) -> int:
         """At most what the limit takes away from all units up to the top, or up to the declared maximum."""
-        end = len(self.counts) - 1 if closed else self.top()
+        end = len(self.counts) - 1 if closed else self.top
         ceiling = self.most if closed and self.most is not None else self.edge(end)
         # The last bin of all has no upper edge: who is in it has the declared maximum at most.
         upper = [min(self.edge(j + 1), ceiling) if j + 1 < BINS - 1 else ceiling for j in range(end)]
@@ -125,7 +127,7 @@ class Tails:
         start = self._clear_edge()
         if start == 0:
             return 0
-        base, total = max(limit, self.edge(self.top())), 0.0
+        base, total = max(limit, self.edge(self.top)), 0.0
         count, (ratio, bend) = float(self.counts[start]), self._fall(start)
         ratio = min(ratio, self._step(start) ** (1 / octaves(start)))
         for j in range(start, len(self.counts) - 1):
@@ -152,12 +154,12 @@ class Tails:
 
     def _clear_edge(self) -> int:
         """The last edge beyond which the number of units is known to a fifth."""
-        last = min(self.last(), len(self.counts) - 2)
+        last = min(self.last, len(self.counts) - 2)
         return next((j for j in range(last, 0, -1) if self.counts[j] > _CLEAR * self.usual[j]), 0)
 
     def unseen(self, limit: int) -> int:
         """At most how many units have more influence than the limit or the top, the larger."""
-        beyond = next((j for j in range(self.top(), len(self.counts)) if self.edge(j) >= limit), len(self.counts) - 1)
+        beyond = next((j for j in range(self.top, len(self.counts)) if self.edge(j) >= limit), len(self.counts) - 1)
         return max(0, self.counts[beyond] + self.reach[beyond])
 
 
@@ -191,7 +193,7 @@ def choose(tails: Tails, variance: float, cells: int) -> Limit:
     The noise of a cell has `variance` times C**2. The loss is the one that the interval will admit, spread over the
     cells evenly, since nothing says which group it is missing from.
     """
-    top = tails.top()
+    top = tails.top
     edges = [tails.edge(j) for j in range(top + 1)]
     if tails.most is None:
         return Limit(edges[int(np.argmin(_errors(tails, edges, top, None, variance, cells)))], False)

@@ -123,6 +123,8 @@ def read(text: str) -> exp.Expression:
 
 def _check_truncations(text: str) -> None:
     """Refuse a third argument of DATE_TRUNC, which sqlglot forgets before there is a tree."""
+    if "TRUNC" not in text.upper():
+        return
     tokens = sqlglot.tokenize(text, dialect=DIALECT)
     for place, token in enumerate(tokens[:-1]):
         if token.text.upper() not in ("DATE_TRUNC", "DATETRUNC") or tokens[place + 1].text != "(":
