@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import logging
 import math
 import re
 from collections.abc import Iterator
@@ -312,3 +313,16 @@ def test_an_allowance_may_be_a_number_and_is_shown() -> None:
     assert "more than is left" in str(asked.quote("SELECT COUNT(*) AS n FROM t", epsilon=1.75))
     with pytest.raises(InvalidArgument, match="confidence"):
         asked.ask("SELECT COUNT(*) AS n FROM t", epsilon=0.5, confidense=0.9)
+
+
+def test_the_owner_is_told_of_what_a_csv_file_may_lose(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """One note without a count, the same for a whole file and a broken one."""
+    notes = []
+    for name, rows in (("whole", "1,2\n"), ("broken", "1,2,3,4\nx\n")):
+        (tmp_path / f"{name}.csv").write_text("pid,x\n" + rows)
+        with caplog.at_level(logging.INFO, "sfumato.owner"):
+            asked = Curator({"t": table(tmp_path / f"{name}.csv", unit="pid")}, allowance=9)
+            asked.ask("SELECT COUNT(x) AS n FROM t", epsilon=1)
+        notes.append(caplog.text.replace(name, ""))
+        caplog.clear()
+    assert "left out" in notes[0] and notes[0].split(":", 1)[1] == notes[1].split(":", 1)[1]

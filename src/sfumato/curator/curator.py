@@ -25,6 +25,7 @@ from sfumato.curator.quote import Quote, quote_of
 from sfumato.curator.release import NoisyReleaser, Releaser
 from sfumato.curator.result import rows_of
 from sfumato.curator.stored import read_answer, write_answer
+from sfumato.dataset.files import CsvFiles
 from sfumato.dataset.frame import Frame
 from sfumato.dataset.table import Table
 from sfumato.engines.duckdb import DuckdbEngine
@@ -41,6 +42,7 @@ from sfumato.privacy.guarantee import Guarantee
 
 EVERYONE = "everyone"  # the population, where the owner names none
 OWNER_LOG = logging.getLogger("sfumato.owner")
+_BROKEN_ROWS = "%s: rows that cannot be read are left out, and fields of another type are missing"
 _NOT_KEPT = "This answer could not be kept in the ledger: to ask it again costs again."
 _asked = itertools.count(1)
 
@@ -75,6 +77,9 @@ class Curator:
         self._engine = engine or DuckdbEngine()
         self._releaser = releaser or NoisyReleaser()
         self.ledger.establish(population, self.allowance)
+        for table in self.tables.values():
+            if isinstance(table.source, CsvFiles):  # said of every such file, so that it says nothing of its rows
+                OWNER_LOG.info(_BROKEN_ROWS, table.source.label)
         if files := {source for table in self.tables.values() for source in _sources(table)}:
             self.ledger.declare(population, sorted(files))
 
