@@ -91,27 +91,33 @@ def _measure_lines(priced: PricedMeasure, measured: Measured) -> list[str]:
 
 
 def notes(plan: PricedPlan, found: Sequence[Measured]) -> tuple[str, ...]:
-    """What the answer does not say, or only with reservations."""
-    return tuple(note for measured in found if (note := _note(plan, measured)))
+    """What the answer does not say, or only with reservations; what is the same for several measures is said once."""
+    kinds: dict[str, list[str]] = {}
+    for measured in found:
+        kind, about = _note(plan, measured)
+        kinds.setdefault(kind, []).append(about)
+    return tuple(said.format("; ".join(kinds[kind])) for kind, said in _NOTES.items() if kind in kinds)
 
 
-def _note(plan: PricedPlan, measured: Measured) -> str | None:
+_NOTES = {
+    "given": "{}: the limit was given, so what it takes away is not known and not in the interval.",
+    "few": "{}: too few units to see how much the largest ones have, so the interval has no bound on that side; "
+    "declare most_rows for the table, or give bound=, or ask with more epsilon.",
+    "unseen": "Units of unusually large influence may exist that are too few to be seen: {}. Intervals cover what the "
+    "limit takes from them only as far as their numbers fall off like those seen; a declared maximum (most_rows) helps.",
+}
+
+
+def _note(plan: PricedPlan, measured: Measured) -> tuple[str, str]:
+    """Which note a measure needs ('' for none), and what to say of it."""
     priced, limit = measured.priced, measured.limit
     tails = measured.tails((1 - plan.confidence) / 5)
     name, most = _named(priced), most_rows(plan.bound, priced.measure)
     if priced.rows is not None and (most is None or priced.rows < most):
-        return f"{name}: the limit was given, so what it takes away is not known and not in the interval."
+        return "given", name
     if tails is None or limit.closed:
-        return None
+        return "", name
     if not tails.enough():
-        return (
-            f"{name}: too few units to see how much the largest ones have, so the interval has no bound on that side; "
-            "declare most_rows for the table, or give bound=, or ask with more epsilon."
-        )
+        return "few", name
     beyond = float(max(limit.steps, tails.edge(tails.top)) * priced.step)
-    closes = "" if most is not None else "; a declared maximum (most_rows) helps"
-    return (
-        f"{name}: up to {tails.unseen(limit.steps)} units with an influence above {beyond:.3g} may exist that are too "
-        "few to be seen; the interval covers what the limit takes from them only as far as their numbers fall off as "
-        f"those seen{closes}."
-    )
+    return "unseen", f"{name}, up to {tails.unseen(limit.steps)} above {beyond:,.4g}"
