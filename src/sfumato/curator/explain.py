@@ -104,7 +104,7 @@ _NOTES = {
     "few": "{}: too few units to see how much the largest ones have, so the interval has no bound on that side; "
     "declare most_rows for the table, or give bound=, or ask with more epsilon.",
     "unseen": "Units of unusually large influence may exist that are too few to be seen: {}. Intervals cover what the "
-    "limit takes from them only as far as their numbers fall off like those seen; a declared maximum (most_rows) helps.",
+    "limit takes from them only as far as their numbers fall off like those seen; a maximum (most_rows) helps.",
 }
 
 
