@@ -16,6 +16,7 @@
         ├── UnboundedColumn      a column whose values nobody bounded
         ├── NotGranted           nobody granted an allowance, or it has ended
         ├── Paused               a question failed after it was charged; the owner has to look first
+        ├── OutOfReach           no epsilon that may be spent gives the wanted accuracy
         └── BudgetExhausted      it would cost more than is left
 
 A message says what was expected, what came and what helps. Only `OutsideRange` and `WrongShape` may speak of a value
@@ -59,6 +60,10 @@ class Refused(SfumatoError):
 
 class BudgetExhausted(Refused):
     """A request that would cost more than is left."""
+
+
+class OutOfReach(Refused):
+    """An accuracy that no epsilon which may be spent can give."""
 
 
 class UnsupportedQuery(Refused):

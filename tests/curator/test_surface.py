@@ -39,11 +39,11 @@ def test_noise_is_drawn_by_mechanisms_and_by_the_curator_only() -> None:
 
 
 def test_the_curator_computes_nothing_before_it_has_reserved() -> None:
-    """One caller in a row: ask, then _answer, then _compute, then measure_all; and ask reserves first."""
+    """One caller in a row: _ask, then _answer, then _compute, then measure_all; and _ask reserves first."""
     assert calls("measure_all") == {"curator/curator.py": {"_compute"}}
     assert calls("_compute") == {"curator/curator.py": {"_answer"}}
-    assert calls("_answer") == {"curator/curator.py": {"ask"}}
-    text = inspect.getsource(Curator.ask)
+    assert calls("_answer") == {"curator/curator.py": {"_ask"}}
+    text = inspect.getsource(Curator._ask)
     assert text.index("self.ledger.reserve(") < text.index("self._answer(")
 
 

@@ -12,6 +12,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from sfumato import checks
@@ -25,12 +26,13 @@ from sfumato.curator.quote import Quote, quote_of
 from sfumato.curator.release import NoisyReleaser, Releaser
 from sfumato.curator.result import rows_of
 from sfumato.curator.stored import read_answer, write_answer
+from sfumato.curator.within import Within, ask_within, epsilon_by_text
 from sfumato.dataset.files import CsvFiles
 from sfumato.dataset.frame import Frame
 from sfumato.dataset.table import Table
 from sfumato.engines.duckdb import DuckdbEngine
 from sfumato.engines.engine import FAILED, Engine
-from sfumato.errors import EngineFailed, EngineTimeout, InvalidArgument, SfumatoError, SourceNotFound
+from sfumato.errors import BudgetExhausted, EngineFailed, EngineTimeout, InvalidArgument, SfumatoError, SourceNotFound
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.request import Replay, Reservation
 from sfumato.plan.bind import bind
@@ -97,19 +99,26 @@ class Curator:
             simultaneous=options.simultaneous,
         )
 
-    def quote(self, question: str | Sequence[str], *, epsilon: checks.Number, **options: Any) -> Any:
+    def quote(self, question: str | Sequence[str], *, epsilon: checks.Number | None = None, **options: Any) -> Any:
         """What a question would cost and how accurate it would be; free, and without a look at the data.
 
-        A list of questions gets a list of quotes. The options are those of `ask`.
+        A list of questions gets a list of quotes. The options are those of `ask`; with `within` and no half-width that
+        follows from the text, the cost is the most that would be charged.
         """
         if not isinstance(question, str):
             return [self._quote(one, epsilon, options) for one in question]
         return self._quote(question, epsilon, options)
 
-    def _quote(self, question: str, epsilon: checks.Number, options: Mapping[str, Any]) -> Quote:
+    def _quote(self, question: str, epsilon: checks.Number | None, options: Mapping[str, Any]) -> Quote:
         given = dict(options)
-        left = self.remaining(given.pop("analyst", None))
-        return quote_of(self.plan(question, epsilon, Options.read(given)), left)
+        analyst, within = given.pop("analyst", None), given.pop("within", None)
+        chosen = Options.read(given)
+        if within is not None:
+            cap = self._cap(epsilon, analyst or "analyst")
+            epsilon = epsilon_by_text(Within.read(within), lambda e: self.plan(question, e, chosen)) or cap
+        if epsilon is None:
+            raise InvalidArgument("epsilon must be given, or within; got neither; quote(..., epsilon=0.5)")
+        return quote_of(self.plan(question, epsilon, chosen), self.remaining(analyst))
 
     def explain(self, question: str, *, epsilon: checks.Number, **options: Any) -> str:
         """What would happen to a question, step by step; free, and without a look at the data."""
@@ -119,12 +128,43 @@ class Curator:
         """What is left to everybody, or to one analyst."""
         return self.ledger.remaining(self.population, analyst)
 
-    def ask(self, question: str, *, epsilon: checks.Number, analyst: str = "analyst", **options: Any) -> Answer:
+    def ask(
+        self,
+        question: str,
+        *,
+        epsilon: checks.Number | None = None,
+        within: checks.Number | str | None = None,
+        analyst: str = "analyst",
+        **options: Any,
+    ) -> Answer:
         """A private answer with intervals; it is charged before the data is touched.
 
-        Options: delta, noise, confidence, shares, bound, bounds, simultaneous, tidy; see `Options`.
+        `within` is a wanted half-width, 500 or '5%'; then `epsilon` is the most that may be spent: what is left, but
+        not above 1, unless it is given. Options: delta, noise, confidence, shares, bound, bounds, simultaneous, tidy;
+        see `Options`.
         """
         chosen = Options.read(options)
+        if within is not None:
+            cap = self._cap(epsilon, analyst)
+            return ask_within(
+                Within.read(within),
+                cap,
+                lambda e: self.plan(question, e, chosen),
+                lambda e: self._ask(question, e, chosen, analyst),
+            )
+        if epsilon is None:
+            raise InvalidArgument("epsilon must be given, or within; got neither; ask(..., epsilon=0.5) or within='5%'")
+        return self._ask(question, epsilon, chosen, analyst)
+
+    def _cap(self, epsilon: checks.Number | None, analyst: str) -> Fraction:
+        left = self.remaining(analyst).epsilon
+        if epsilon is not None:
+            return checks.positive(epsilon=epsilon)
+        if not left:
+            raise BudgetExhausted("nothing is left to be spent; ask the owner for a larger allowance")
+        return min(left, Fraction(1))
+
+    def _ask(self, question: str, epsilon: checks.Number, chosen: Options, analyst: str) -> Answer:
         plan = self.plan(question, epsilon, chosen)
         _still_there(plan.bound.table)
         promise = promise_of(plan, chosen) + ("" if self._replay else f" {next(_asked)}")

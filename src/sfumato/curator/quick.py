@@ -34,7 +34,7 @@ def ask(
     question: str,
     *,
     data: Mapping[str, Any],
-    epsilon: Number,
+    epsilon: Number | None = None,
     unit: str | list[str] | None = None,
     columns: Mapping[str, Any] | None = None,
     most_rows: int | None = None,

@@ -1,0 +1,96 @@
+"""Accuracy in, epsilon out: what is charged is enough, never more than was said, and known before where it can be."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from sfumato.curator.curator import Curator
+from sfumato.curator.release import NoisyReleaser
+from sfumato.dataset.column import column
+from sfumato.dataset.table import table
+from sfumato.errors import BudgetExhausted, InvalidArgument, OutOfReach
+from sfumato.ledger.entry import Kind
+from sources import Seeded
+
+COUNT = "SELECT r, COUNT(*) AS n FROM t GROUP BY r"
+MEAN = "SELECT AVG(x) AS a FROM t"
+
+
+def curator(allowance: float = 5, seed: int = 1, **more: Any) -> Curator:
+    random = Random(4)
+    rows = [
+        (p, random.uniform(10, 90), random.choice("ab")) for p in range(20_000) for _ in range(random.randint(1, 3))
+    ]
+    frame = pd.DataFrame(rows, columns=["pid", "x", "r"])
+    columns = {"x": column(bounds=(0, 100)), "r": column(keys=["a", "b"])}
+    declared = table(frame, unit="pid", columns=columns, **more)
+    return Curator({"t": declared}, allowance=allowance, releaser=NoisyReleaser(Seeded(seed)))
+
+
+def spent(asked: Curator) -> Fraction:
+    return sum(
+        (Fraction(e.amount.epsilon or 0, 10**9) for e in asked.ledger.entries() if e.kind is Kind.RESERVED), Fraction(0)
+    )
+
+
+def half(answer: Any, name: str) -> float:
+    return max((high - low) / 2 for low, high in answer.intervals[name])
+
+
+def test_with_declared_limits_epsilon_follows_from_the_text() -> None:
+    """The least epsilon to three digits; a thousandth less would not do, and the quote says the same before."""
+    asked = curator(most_rows=3)
+    quote = asked.quote(COUNT, within=30)
+    answer = asked.ask(COUNT, within=30)
+    assert half(answer, "n") <= 30 and answer.guarantee.epsilon == quote.cost.epsilon == spent(asked)
+    assert (
+        next(iter(asked.quote(COUNT, epsilon=quote.cost.epsilon * Fraction(99, 100)).expected.values())).half_width > 30
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "within", "column"), ((COUNT, 200, "n"), (COUNT, "2%", "n"), (MEAN, 1, "a"), (MEAN, "2%", "a"))
+)
+def test_elsewhere_a_pilot_tells(question: str, within: Any, column: str) -> None:
+    """The half-width is reached, or nearly (noise decides), and pilot and answer together cost at most the cap."""
+    asked = curator()
+    answer = asked.ask(question, within=within, epsilon=2)
+    wanted = within if not isinstance(within, str) else float(within.rstrip("%")) / 100 * abs(answer.rows[0][column])
+    assert half(answer, column) <= 1.3 * wanted
+    assert spent(asked) == answer.guarantee.epsilon == answer.receipt.cost.epsilon <= 2
+    assert asked.quote(question, within=within, epsilon=2).cost.epsilon == 2
+
+
+def test_what_cannot_be_reached_is_said_with_what_can() -> None:
+    """By the text: free. After a pilot: the pilot is charged, and its answer may be had for nothing."""
+    by_text = curator(most_rows=3)
+    with pytest.raises(OutOfReach, match=r"needs an epsilon of .* reaches ± 8.99; nothing was charged"):
+        by_text.ask(COUNT, within=0.1, epsilon=1)
+    assert spent(by_text) == 0
+    piloted = curator()
+    with pytest.raises(OutOfReach, match=r"an epsilon of 0.2 was charged"):
+        piloted.ask(MEAN, within=1e-6, epsilon=1)
+    assert spent(piloted) == Fraction(1, 5)
+    assert piloted.ask(MEAN, epsilon=0.2).rows and spent(piloted) == Fraction(1, 5)
+
+
+@pytest.mark.parametrize("within", (0, -1, "5", "x%", "0%", True, None, [1], float("nan")))
+def test_what_is_no_accuracy_is_refused(within: Any) -> None:
+    """A positive number or a share; None without epsilon is neither."""
+    asked = curator()
+    with pytest.raises(InvalidArgument):
+        asked.ask(COUNT, within=within)
+    assert spent(asked) == 0
+
+
+def test_nothing_left_is_said_before_anything_is_tried() -> None:
+    """The cap is what is left, but not above one, unless it is given."""
+    asked = curator(allowance=0.5, most_rows=3)
+    asked.ask(COUNT, epsilon=0.5)
+    with pytest.raises(BudgetExhausted, match="nothing is left"):
+        asked.ask(MEAN, within=1)
