@@ -78,8 +78,8 @@ def ask_within(wanted: Within, cap: Fraction, plan: Plans, ask: Asks) -> Answer:
     if needed is None or needed > cap - first:
         more = "more than can be told" if needed is None else f"about {float(needed):g}"
         raise OutOfReach(
-            f"{wanted} is not within reach: by a pilot, for which an epsilon of {float(first):g} was charged, it needs "
-            f"{more} beside, and {float(cap - first):g} may be spent; ask for less accuracy, declare most_rows, or give a "
+            f"{wanted} is not within reach: by a pilot, for which an epsilon of {float(first):g} was charged, it "
+            f"needs {more} beside, of {float(cap - first):g}; ask for less accuracy, declare most_rows, or give a "
             f"larger epsilon; the pilot's own answer is free: ask with epsilon={float(first):g}"
         )
     return _together(pilot, ask(needed), wanted)
