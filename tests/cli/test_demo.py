@@ -1,98 +1,136 @@
-"""The demo, run as a user would."""
+"""The demo, run as a user would, and that what it claims is true."""
 
 from __future__ import annotations
 
-import io
-import os
 import re
-import subprocess
-import sys
+import shlex
+from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-import sfumato
-from sfumato.cli.demo import _say, _show
-from sfumato.privacy.guarantee import Guarantee
+from cli.running import Ran, on_terminal, run
+from sfumato.charts import Point
+from sfumato.cli.demo import QUESTIONS, attack, city
+from sfumato.cli.demo.chart import bar_with_whisker
+from sfumato.ledger.ledger import Ledger
+from sfumato.project import load
 
 
-def run(*arguments: str, encoding: str = "utf-8") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "sfumato", *arguments],
-        capture_output=True,
-        encoding=encoding,
-        env={**os.environ, "PYTHONIOENCODING": encoding},
-        check=False,
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Path]:
+    """One run as a pipe, into a folder that is kept."""
+    folder = tmp_path_factory.mktemp("demo")
+    return run("demo", "--keep", "city", folder=folder), folder / "city"
+
+
+def test_the_demo_is_done_in_15_seconds(shown: tuple[Ran, Path]) -> None:
+    """It says so itself; on a machine with nothing else to do it takes two."""
+    ran, _ = shown
+    assert ran.code == 0, ran.err
+    took = re.search(r"The demo took ([\d.]+) s\.", ran.out)
+    assert took is not None and float(took[1]) < 15
+
+
+def test_private_answers_stand_beside_the_exact_ones(shown: tuple[Ran, Path]) -> None:
+    """Each exact value is that of the data; it says that this is a demo; the intervals hold about as often as said."""
+    ran, folder = shown
+    assert "This is a demo: exact values stand beside the private ones." in ran.out
+    for _, question, _ in QUESTIONS:
+        assert question in ran.out
+        for key, value in city.exact(folder, question):
+            assert re.search(rf"^{str(key)[:10]} +[-\d,.]+ .*  {value:,.0f}$", ran.out, re.MULTILINE), key
+    hold = re.search(r"(\d+) of 26 intervals hold the exact value", ran.out)
+    assert hold is not None and int(hold[1]) >= 19  # fewer: less often than once in 10,000 runs
+
+
+def test_the_city_is_as_large_as_is_said(shown: tuple[Ran, Path]) -> None:
+    """200,000 rows with people, households, regions, incomes and days, all within what is declared."""
+    _, folder = shown
+    ((rows, people, homes, low, high, first, last),) = city.exact(
+        folder,
+        "SELECT count(*), count(DISTINCT person), count(DISTINCT household), min(income), max(income), "
+        "min(day), max(day) FROM visits",
     )
+    assert rows == 200_000 and 35_000 < people <= 40_000 and homes < people
+    assert 0 <= low < high <= 200_000 and (str(first), str(last)) == ("2026-01-01", "2026-12-31")
 
 
-def test_the_demo_prints_a_count_its_interval_and_its_guarantee_in_words() -> None:
-    """One private count, ± its half-width, an interval around it, and what is promised."""
-    shown = run("demo")
-    assert shown.returncode == 0, shown.stderr
-    found = re.search(r"private answer\W+([\d,]+) ± (\d+)\W+([\d,]+) to ([\d,]+)", shown.stdout)
-    assert found is not None
-    value, half_width, low, high = (int(group.replace(",", "")) for group in found.groups())
-    assert (low, high) == (value - half_width, value + half_width)
-    assert abs(value - 2_317) < 100  # at epsilon 0.5 but for one run in e**50
-    assert "odds" in shown.stdout
-    assert "epsilon = 0.5" in shown.stdout
+def test_the_chart_is_drawn_in_letters_and_as_svg(shown: tuple[Ran, Path]) -> None:
+    """A bar and a whisker for each region; the file is a picture with their names."""
+    ran, folder = shown
+    bars = [line for line in ran.out.splitlines() if "█" in line and "●" in line]
+    assert [line.split()[0] for line in bars] == list(city.REGIONS)
+    assert all("├" in line or "┤" in line or "●" in line for line in bars)
+    svg = (folder / "income.svg").read_text()
+    assert svg.startswith("<svg") and all(f">{name}<" in svg for name in city.REGIONS)
 
 
-def test_the_noise_is_new_each_time() -> None:
-    """Sixty releases do not all agree: by chance they would with probability below 0.25**59."""
-    draws = {sfumato.mechanisms.Geometric(sensitivity=1, epsilon=0.5).release(0) for _ in range(60)}
-    assert len(draws) > 1
+def test_the_attack_fails_and_the_exact_counts_betray(shown: tuple[Ran, Path]) -> None:
+    """The exact difference is one person; the private one fits both answers, but for unlikely noise."""
+    ran, folder = shown
+    assert re.search(r"difference +1 +between -?\d+ and -?\d+", ran.out)
+    assert "give the reader away" in ran.out
+    project = load(folder)
+    failures = 0
+    for _ in range(3):
+        curator = project.curator(ledger=Ledger.in_memory())
+        found = attack.run(curator, folder)
+        assert found.exact[0] - found.exact[1] == 1
+        assert found.difference[1] - found.difference[0] > 10  # far wider than the one person it should tell
+        failures += found.fails
+    assert failures >= 1  # each fails with a probability of more than 95 %
 
 
-@pytest.mark.parametrize("arguments", [("--version",), ("demo", "--help")])
-def test_the_program_speaks_of_itself(arguments: tuple[str, ...]) -> None:
-    """Version and help end well."""
-    shown = run(*arguments)
-    assert shown.returncode == 0
-    assert "0.1.0" in shown.stdout or "private count" in shown.stdout
+def test_the_budget_bar_is_what_the_ledger_says(shown: tuple[Ran, Path]) -> None:
+    """Three questions and two of the attack: 3 of 5."""
+    ran, folder = shown
+    assert re.search(r"spent █{18}░{12} 60%; left: epsilon 2 of 5", ran.out)
+    with load(folder).open_ledger() as ledger:
+        assert float(ledger.remaining("everyone").epsilon) == 2
+        assert ledger.verify().entries == 12
 
 
-def test_an_unknown_command_is_refused_without_a_traceback() -> None:
-    """Usage errors exit with 2 and one message."""
-    shown = run("survey")
-    assert shown.returncode == 2
-    assert "Traceback" not in shown.stderr
-    assert "survey" in shown.stderr
+def test_the_next_commands_work_as_they_are_printed(shown: tuple[Ran, Path]) -> None:
+    """In the folder that it names."""
+    ran, folder = shown
+    lines = [line.strip() for line in ran.out.partition("Your turn\n")[2].splitlines()]
+    assert lines[0] == "cd city"
+    for line in lines[1:4]:
+        program, *arguments = shlex.split(line)
+        assert program == "sfumato" and run(*arguments, folder=folder).code == 0
 
 
-def test_what_is_not_a_terminal_gets_whole_lines_without_trailing_blanks() -> None:
-    """Nothing is drawn, nothing is wrapped, and a number stays with its percent sign."""
-    lines = run("demo").stdout.splitlines()
+def test_what_is_not_a_terminal_gets_whole_lines_without_trailing_blanks(shown: tuple[Ran, Path]) -> None:
+    """Nothing is boxed, coloured or wrapped."""
+    lines = shown[0].out.splitlines()
     assert [line for line in lines if line != line.rstrip()] == []
-    assert any(
-        line.endswith("whether he is in the data or not.") and line.startswith("Not protected") for line in lines
-    )
-    assert not set("│┃+|") & set("".join(lines))
-    assert "23.2\N{NO-BREAK SPACE}%" in "".join(lines)
+    assert not set("│┃━┏\x1b") & set("".join(lines))
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_an_output_that_is_not_utf_8_gets_plain_signs(encoding: str) -> None:
+def test_on_a_terminal_it_is_drawn_and_fits(tmp_path: Path) -> None:
+    """Boxes, and no line wider than the terminal but for paths and commands."""
+    ran = on_terminal("demo", "--keep", "d", folder=tmp_path, width=80)
+    assert ran.code == 0 and "┃" in ran.out
+    wide = [line for line in ran.out.splitlines() if len(line.rstrip()) > 80 and "sfumato" not in line]
+    assert wide == []
+
+
+def test_an_output_that_is_not_utf_8_gets_plain_signs(tmp_path: Path) -> None:
     """No crash, and +/- for the sign that may be missing."""
-    shown = run("demo", encoding=encoding)
-    assert shown.returncode == 0, shown.stderr
-    assert re.search(r"private answer +[\d,]+ \+/- 6 ", shown.stdout)
-    assert shown.stdout.isascii()
+    ran = run("demo", "--keep", "d", folder=tmp_path, PYTHONIOENCODING="ascii")
+    assert ran.code == 0, ran.err
+    assert re.search(r"north +[\d,]+ \+/- \d+", ran.out) and "####" in ran.out
+    assert ran.out.isascii()
 
 
-def test_on_a_terminal_lines_are_wrapped_but_not_before_a_percent_sign() -> None:
-    """A drawn table, and text at the terminal's width."""
-    text = io.StringIO()
-    for width in range(20, 60):
-        _say(Console(file=text, force_terminal=True, width=width, highlight=False), Guarantee(0.5).describe())
-    assert max(map(len, text.getvalue().splitlines())) < 60
-    assert not re.search(r"^%", text.getvalue(), re.MULTILINE)
-    drawn = io.StringIO()
-    _show(Console(file=drawn, force_terminal=True, width=60), (("", "value"), ("private answer", "5 ± 6")))
-    assert "┃" in drawn.getvalue()
-
-
-def test_help_shows_the_version_as_a_flag() -> None:
-    """Without a value after it."""
-    assert re.search(r"--version +Print the version", run("--help").stdout)
+@pytest.mark.parametrize(
+    ("point", "drawn"),
+    [
+        (Point("a", 10, 10, 10), "█████████●"),
+        (Point("a", 0, -3, 3), "●─┤       "),
+        (Point("a", 5, 2, float("inf")), "█├──●────┤"),
+    ],
+)
+def test_a_bar_stays_within_its_width(point: Point, drawn: str) -> None:
+    """Also at zero, below it, and without an upper end."""
+    assert bar_with_whisker(point, top=10, width=10) == drawn

@@ -97,6 +97,8 @@ BY_GROUP = {
     "sum": "SELECT r, SUM(x) AS m FROM t GROUP BY r",
     "signed sum": "SELECT r, SUM(z) AS m FROM t GROUP BY r",
     "mean": "SELECT r, AVG(x) AS m FROM t GROUP BY r",
+    "variance": "SELECT r, VARIANCE(x) AS m FROM t GROUP BY r",
+    "deviation": "SELECT r, STDDEV(x) AS m FROM t GROUP BY r",
     "units": "SELECT r, COUNT(DISTINCT pid) AS m FROM t GROUP BY r",
     "ratio": "SELECT r, SUM(x) / COUNT(*) AS m FROM t GROUP BY r",
 }

@@ -42,7 +42,7 @@ ALLOWED = {
     exp.Null, exp.Paren, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE,
     exp.And, exp.Or, exp.Not, exp.Like, exp.Between, exp.In, exp.Is, exp.Case, exp.If, exp.Coalesce, exp.Abs, exp.Floor,
     exp.Ceil, exp.Round, exp.Extract, exp.Var, exp.TimestampTrunc, exp.DateTrunc, exp.Cast, exp.DataType, exp.Count,
-    exp.Sum, exp.Avg, exp.Distinct, exp.DType,
+    exp.Sum, exp.Avg, exp.Variance, exp.VariancePop, exp.Stddev, exp.StddevSamp, exp.StddevPop, exp.Distinct, exp.DType,
 }  # fmt: skip
 ANSWERED = (
     "SELECT COUNT(*) FROM t WHERE x > 1 -- a comment",

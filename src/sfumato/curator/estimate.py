@@ -12,43 +12,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sfumato.curator.measure import Measured
+from sfumato.curator.spread import spread_of
+from sfumato.curator.value import Estimate
 from sfumato.dataset.column import Key
 from sfumato.plan.bound import Statistic
 
 _FOR_LOSS = Fraction(1, 5)
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A value between low and high."""
-
-    value: float
-    low: float
-    high: float
-
-    def __add__(self, other: Estimate) -> Estimate:
-        return Estimate(self.value + other.value, self.low + other.low, self.high + other.high)
-
-    def __neg__(self) -> Estimate:
-        return Estimate(-self.value, -self.high, -self.low)
-
-    def __mul__(self, other: Estimate) -> Estimate:
-        corners = [a * b for a in (self.low, self.high) for b in (other.low, other.high)]
-        corners = [0.0 if math.isnan(corner) else corner for corner in corners]  # 0 times infinity
-        return Estimate(self.value * other.value, min(corners), max(corners))
-
-    def inverse(self) -> Estimate | None:
-        """One over it; None for zero, and all numbers are possible where zero lies between."""
-        if self.value == 0:
-            return None
-        if self.low <= 0 <= self.high:
-            return Estimate(1 / self.value, -math.inf, math.inf)
-        return Estimate(1 / self.value, 1 / self.high, 1 / self.low)
-
-
-def exactly(value: float) -> Estimate:
-    """A number that is no estimate."""
-    return Estimate(value, value, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +48,11 @@ def bar(measured: Measured, miss: Fraction) -> Bar:
 def estimate(measured: Measured, key: tuple[Key, ...], off: Bar) -> Estimate:
     """The private value of one group with its interval."""
     cells = measured.cells[key]
+    away = None if off.lost is None else off.reach + off.lost
     if measured.priced.measure.statistic is Statistic.MEAN:
-        return _mean(measured, cells, None if off.lost is None else off.reach + off.lost)
+        return _mean(measured, cells, away)
+    if measured.priced.measure.statistic.is_spread:
+        return spread_of(measured.priced, cells, away)
     step = float(measured.priced.step)
     lost = math.inf if off.lost is None else off.lost * step
     low, high = (cells[0] - off.reach) * step, (cells[0] + off.reach) * step

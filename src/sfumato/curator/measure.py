@@ -14,7 +14,6 @@ from sfumato.curator.release import Releaser
 from sfumato.dataset.column import Key
 from sfumato.engines.engine import Run
 from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
-from sfumato.plan.bound import Statistic
 from sfumato.plan.influence import (
     BINS,
     MAGNITUDES,
@@ -86,7 +85,7 @@ def _bounded(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced:
     It is far wider than the values that were seen: what a unit may have is limited later, and a wide interval only
     makes the lattice coarser, while a narrow one would cut values and nobody would know how much.
     """
-    if priced.interval is not None or priced.measure.statistic not in (Statistic.SUM, Statistic.MEAN):
+    if priced.interval is not None or not priced.bounds_share:
         return priced
     moves, share = plan.histogram_moves, priced.bounds_share
     noisy = releaser.release(f"magnitudes {place}", run.magnitudes(place), moves, share)
@@ -96,8 +95,11 @@ def _bounded(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced:
 
 
 def _centred(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced: PricedMeasure) -> PricedMeasure:
-    """A mean with the place where its values lie: the median of the units' averages, and how far most are from it."""
-    if priced.measure.statistic is not Statistic.MEAN:
+    """A mean with the place where its values lie: the median of the units' averages, and how far most are from it.
+
+    A variance takes twice that distance, since what is farther counts by its square.
+    """
+    if not priced.measure.statistic.is_centred:
         return priced
     assert priced.interval is not None
     moves, share = plan.histogram_moves, priced.centre_share
@@ -108,9 +110,10 @@ def _centred(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced:
         return priced.around(Centre(priced.interval.low + priced.interval.width / 2, priced.interval.width / 2))
     centre = min(max(signed_bin_middle(middle), priced.interval.low), priced.interval.high)
     far = max(abs(signed_bin_middle(bin) - centre) for bin in (low, high))
-    return priced.around(
-        Centre(centre, min(max(far, abs(centre) / 2, priced.interval.width / 2**20), priced.interval.width))
-    )
+    spread, finest = max(far, abs(centre) / 2), priced.interval.width / 2**20
+    if priced.measure.statistic.is_spread:
+        spread, finest = 2 * spread, priced.interval.width / 2**10
+    return priced.around(Centre(centre, min(max(spread, finest), priced.interval.width)))
 
 
 def _influences(

@@ -53,7 +53,7 @@ def quote_of(plan: PricedPlan, left: Remaining | None = None) -> Quote:
 
 
 def _expected(plan: PricedPlan, priced: PricedMeasure) -> Expected:
-    if priced.measure.statistic is Statistic.MEAN:
+    if priced.measure.statistic.is_centred:
         return Expected(None, "")  # it depends on how many rows there are, which is private
     if priced.interval is None and priced.measure.statistic is Statistic.SUM:
         return Expected(None, "")

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sfumato.curator.estimate import Bar, Estimate, bar, estimate, exactly
+from sfumato.curator.estimate import Bar, bar, estimate
 from sfumato.curator.measure import Measured
+from sfumato.curator.value import Estimate, exactly
 from sfumato.dataset.column import Key
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.bound import Sort

@@ -27,17 +27,25 @@ class DuckdbEngine:
     @contextmanager
     def run(self, plan: PricedPlan) -> Iterator[DuckdbRun]:
         """Open the data of one question."""
-        failed, limit = False, _Limit(self._timeout)
+        failed, interrupted, limit = False, False, _Limit(self._timeout)
         try:
             with closing(_DATABASES.connect(plan.bound.table)) as connection:
                 limit.begin(connection)
                 yield DuckdbRun(connection, plan)
+        except RuntimeError as error:
+            if "interrupted" in str(error).lower() and not limit.passed:  # DuckDB's way to say Ctrl-C
+                interrupted = True
+            else:
+                OWNER_LOG.error("the engine failed: %s", type(error).__name__)
+            failed = True
         except Exception as error:
             OWNER_LOG.error("the engine failed: %s", type(error).__name__)  # its message may hold values
             failed = True
         finally:
             limit.end()
         # Raised out here: what failed may hold values or paths, also as the context of another error.
+        if interrupted:
+            raise KeyboardInterrupt
         if failed:
             raise EngineTimeout(FAILED) if limit.passed else EngineFailed(FAILED)
 

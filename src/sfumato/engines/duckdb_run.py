@@ -179,20 +179,27 @@ class DuckdbRun:
         clipped = f"greatest(least({x}, {number(interval.high)}), {number(interval.low)})"
         if priced.measure.statistic is Statistic.SUM:
             return [or_zero(x, f"CAST(floor({clipped} * {number(1 / priced.step)} + 0.5) AS BIGINT)")]
-        return [f"coalesce(p{measure}, 0)", f"coalesce({priced.row_steps} - p{measure}, 0)"]
+        row, p, q = priced.row_steps, f"p{measure}", f"q{measure}"
+        parts = [q, f"{row} - {p} - {q}", p] if priced.measure.statistic.is_spread else [p, f"{row} - {p}"]
+        return [f"coalesce({part}, 0)" for part in parts]
 
     def _halved(self) -> str:
-        """The rows that count, with (1 + y) / 2 for every mean, y the distance from the centre in spreads.
+        """The rows that count, with what is released of y, the distance from the centre in spreads.
 
-        A mean releases it and 1 minus it; rounded towards zero, their absolute values add up to max(1, |y|) at most.
+        Of a mean (1 + y) / 2 and 1 minus it; rounded towards zero, their absolute values add up to max(1, |y|) at most.
+        Of a variance (1 + y)**2 / 4, (1 - y)**2 / 4 and 1 minus both, which have max(1, y**2) together at most.
         """
-        means = [i for i, priced in enumerate(self.measures) if priced.measure.statistic is Statistic.MEAN]
-        if not means:
+        halves = []
+        for i, priced in enumerate(self.measures):
+            row = priced.row_steps if priced.measure.statistic.is_centred else 0
+            if priced.measure.statistic is Statistic.MEAN:
+                halves.append(f"CASE WHEN x{i} IS NOT NULL THEN ({row} + {self._away(i)}) // 2 END AS p{i}")
+            elif priced.measure.statistic.is_spread:
+                for name, sign in (("p", "+"), ("q", "-")):
+                    side = f"({row} {sign} {self._away(i)})"
+                    halves.append(f"CASE WHEN x{i} IS NOT NULL THEN {side} * {side} // {4 * row} END AS {name}{i}")
+        if not halves:
             return self.kept
-        halves = [
-            f"CASE WHEN x{i} IS NOT NULL THEN ({self.measures[i].row_steps} + {self._away(i)}) // 2 END AS p{i}"
-            for i in means
-        ]
         return f"(SELECT *, {', '.join(halves)} FROM {self.kept}) AS halved"
 
     def _away(self, measure: int) -> str:
@@ -300,9 +307,12 @@ class DuckdbRun:
         return f"CAST(sum({self._row_influence(measure)}) AS HUGEINT)"
 
     def _row_influence(self, measure: int) -> str:
-        """At least the sum of the absolute steps of a row; a mean's two halves have max(1, |y|) together."""
-        if self.measures[measure].measure.statistic is Statistic.MEAN:
-            influence = f"greatest({self.measures[measure].row_steps}, abs({self._away(measure)}))"
+        """At least the sum of the absolute steps of a row; see `_halved` for a mean and a variance."""
+        priced = self.measures[measure]
+        if priced.measure.statistic.is_centred:
+            row, away = priced.row_steps, self._away(measure)
+            size = f"({away} * {away} + {row - 1}) // {row}" if priced.measure.statistic.is_spread else f"abs({away})"
+            influence = f"greatest({row}, {size})"
             return or_zero(f"x{measure}", influence)
         return f"abs({self._steps(measure)[0]})"
 

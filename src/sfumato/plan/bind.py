@@ -34,6 +34,15 @@ from sfumato.plan.scope import Scope, scope_of
 from sfumato.plan.typed import Typed, expect, read_dates, typed
 
 MOST_GROUPS = 1_000_000
+_STATISTICS = {
+    "sum": Statistic.SUM,
+    "avg": Statistic.MEAN,
+    "variance": Statistic.VARIANCE,
+    "var_pop": Statistic.POPULATION_VARIANCE,
+    "stddev": Statistic.DEVIATION,
+    "stddev_samp": Statistic.DEVIATION,
+    "stddev_pop": Statistic.POPULATION_DEVIATION,
+}
 EXACT = 2**53  # whole numbers below have their own double
 
 
@@ -202,7 +211,7 @@ class _Binder:
         if aggregate.function == "count":
             return Measure(Statistic.COUNT, argument)
         expect(argument, Kind.INTEGER, Kind.REAL)
-        return Measure(Statistic.SUM if aggregate.function == "sum" else Statistic.MEAN, argument)
+        return Measure(_STATISTICS[aggregate.function], argument)
 
     def _check_counts_units(self, aggregate: Aggregate, resolved: list[Expression]) -> None:
         units = self.table.unit.columns

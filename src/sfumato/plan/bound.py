@@ -19,6 +19,25 @@ class Statistic(Enum):
     UNITS = "number of units"
     SUM = "sum"
     MEAN = "mean"
+    VARIANCE = "variance"
+    POPULATION_VARIANCE = "population variance"
+    DEVIATION = "standard deviation"
+    POPULATION_DEVIATION = "population standard deviation"
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether it says how far values lie apart, so that it needs their squares."""
+        return self in (
+            Statistic.VARIANCE,
+            Statistic.POPULATION_VARIANCE,
+            Statistic.DEVIATION,
+            Statistic.POPULATION_DEVIATION,
+        )
+
+    @property
+    def is_centred(self) -> bool:
+        """Whether values are measured from a bought centre."""
+        return self is Statistic.MEAN or self.is_spread
 
 
 @dataclass(frozen=True, slots=True)

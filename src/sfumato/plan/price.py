@@ -76,21 +76,21 @@ class PricedMeasure:
     @property
     def row_steps(self) -> int:
         """The most lattice steps of one row, outward."""
-        match self.measure.statistic:
-            case Statistic.SUM:
-                assert self.interval is not None
-                return max(1, math.ceil(self.interval.largest / self.step))
-            case Statistic.MEAN:
-                return self._mean_steps()
-        return ROW
+        if self.measure.statistic is Statistic.SUM:
+            assert self.interval is not None
+            return max(1, math.ceil(self.interval.largest / self.step))
+        if not self.measure.statistic.is_centred:
+            return ROW
+        # A power of two: the value farthest from the centre has at most 2**30 steps, its square, in rows, 2**31.
+        digits = math.ceil(self._farthest()).bit_length()
+        return 1 << max(0, _DIGITS - 2 * digits if self.measure.statistic.is_spread else _DIGITS - 1 - digits)
 
-    def _mean_steps(self) -> int:
-        """A power of two such that the value farthest from the centre has at most 2**30 steps."""
+    def _farthest(self) -> Fraction:
+        """How many spreads from the centre a value can be."""
         assert self.interval is not None
         assert self.centre is not None
         ends = (self.interval.low, self.interval.high)
-        farthest = max(abs(end - self.centre.middle) for end in ends) / self.centre.spread
-        return 1 << max(0, _DIGITS - 1 - math.ceil(farthest).bit_length())
+        return max(abs(end - self.centre.middle) for end in ends) / self.centre.spread
 
     @property
     def step(self) -> Fraction:
@@ -103,7 +103,7 @@ class PricedMeasure:
     @property
     def declared_limit(self) -> int | None:
         """The limit C in steps, where nothing has to be bought."""
-        if self.rows is None or self.measure.statistic is Statistic.MEAN:
+        if self.rows is None or self.measure.statistic.is_centred:
             return None
         return self.rows * self.row_steps
 
@@ -112,17 +112,16 @@ class PricedMeasure:
         """The most influence that a unit can have by declaration, in steps; None: its rows are not declared."""
         if self.most_rows is None or self.bounds_share:  # bought bounds are nobody's word
             return None
-        if self.measure.statistic is not Statistic.MEAN:
+        if not self.measure.statistic.is_centred:
             return self.most_rows * self.row_steps
-        assert self.interval is not None
-        assert self.centre is not None
-        farthest = max(abs(end - self.centre.middle) for end in (self.interval.low, self.interval.high))
-        return self.most_rows * (math.ceil(farthest / self.centre.spread * self.row_steps) + self.row_steps // 2 + 2)
+        away = math.ceil(self._farthest() * self.row_steps) + 1
+        row = -(-away * away // self.row_steps) if self.measure.statistic.is_spread else away
+        return self.most_rows * (row + self.row_steps // 2 + 2)
 
     @property
     def cells(self) -> int:
         """How many lattice sums it needs in each group."""
-        return 2 if self.measure.statistic is Statistic.MEAN else 1
+        return 3 if self.measure.statistic.is_spread else 2 if self.measure.statistic is Statistic.MEAN else 1
 
     @property
     def signed(self) -> bool:
@@ -162,7 +161,7 @@ class PricedPlan:
 
     def moves(self, measure: PricedMeasure, limit: int) -> int:
         """How far one unit can move the cells of a measure for a limit C: in L1, or the square of it in L2."""
-        positive = measure.measure.statistic is not Statistic.MEAN and not measure.signed
+        positive = not measure.measure.statistic.is_centred and not measure.signed
         if self.bound.table.neighbours is Neighbours.ADD_REMOVE or (positive and not self.bound.groups):
             return limit if self.norm is Norm.L1 else limit**2  # one cell between 0 and C moves by C also in replacing
         if self.norm is Norm.L1:
@@ -283,14 +282,14 @@ def measured(result: Expression) -> set[int]:
 
 def _measure(bound: BoundPlan, measure: Measure, share: Share, rows: int | None, buy: bool) -> PricedMeasure:
     interval = _interval(measure, buy)
-    valued = measure.statistic in (Statistic.SUM, Statistic.MEAN)
+    valued = measure.statistic is Statistic.SUM or measure.statistic.is_centred
     most = most_rows(bound, measure)
     counts = measure.statistic in (Statistic.COUNT, Statistic.UNITS)
     declared = most if rows is None and counts and most is not None and most <= _FEW else rows
-    is_mean = measure.statistic is Statistic.MEAN
+    centred = measure.statistic.is_centred
     for_bounds = share.part(_TENTH if valued and interval is None else _NONE)
-    for_limit = share.part(_TENTH if declared is None or is_mean else _NONE)
-    for_centre = share.part(_TENTH if is_mean else _NONE)
+    for_limit = share.part(_TENTH if declared is None or centred else _NONE)
+    for_centre = share.part(_TENTH if centred else _NONE)
     left = share.less(for_limit, for_bounds, for_centre)
     if not all(part.drawable() for part in (left, for_bounds, for_limit, for_centre) if part):
         raise InvalidArgument(
@@ -318,7 +317,7 @@ def most_rows(bound: BoundPlan, measure: Measure) -> int | None:
 
 
 def _interval(measure: Measure, buy: bool) -> Interval | None:
-    if measure.statistic not in (Statistic.SUM, Statistic.MEAN):
+    if measure.statistic is not Statistic.SUM and not measure.statistic.is_centred:
         return None
     argument = argument_of(measure)
     interval = argument.interval

@@ -6,13 +6,14 @@ every part of its node and leaves one alone that has more, which is then refused
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import Any
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from sfumato.errors import UnsupportedQuery
 
@@ -61,7 +62,6 @@ INSTEAD: dict[type[Any], str] = {
     exp.Join: JOINS,
     exp.SetOperation: "ask two questions",
     exp.Exists: "filter by the columns of the one table",
-    exp.Placeholder: "write the value into the question",
     exp.Distinct: "GROUP BY the columns instead",
     exp.Star: "name the columns",
     exp.Filter: "put the condition into WHERE, or into CASE WHEN inside the aggregate",
@@ -103,12 +103,12 @@ BY_NAME = {
 
 def read(text: str) -> exp.Expression:
     """The tree of one statement, spelt out, not too long and not too deep."""
-    if not isinstance(text, str) or not _encodes(text):
+    if not isinstance(text, str) or not encodes(text):
         raise UnsupportedQuery("a question must be text in Unicode; got something else; write it as SQL")
     if len(text) > LONGEST:
         raise UnsupportedQuery(f"a question may have {LONGEST:,} characters; got {len(text):,}; shorten it")
     try:
-        trees = [tree for tree in sqlglot.parse(text, dialect=DIALECT) if isinstance(tree, exp.Expression)]
+        trees = [tree for tree in _trees(text) if isinstance(tree, exp.Expression)]
     except Exception as error:  # sqlglot trips over some odd calls with errors of its own
         raise UnsupportedQuery(f"this is not SQL that can be read: {_stumbled(error)}") from None
     if len(trees) != 1:
@@ -119,6 +119,18 @@ def read(text: str) -> exp.Expression:
     if _depth(trees[0]) > 2 * DEEPEST:  # every level may come with a pair of parentheses
         raise UnsupportedQuery("the question nests too deeply; use fewer sub-queries, or IN instead of many ORs")
     return trees[0]
+
+
+def _trees(text: str) -> list[Any]:
+    """The statements of a text; every ? is numbered, since a tree does not keep the order in which it was written."""
+    dialect, tokens, number = sqlglot.Dialect.get_or_raise(DIALECT), [], itertools.count(1)
+    for token in dialect.tokenize(text):
+        if token.token_type is TokenType.PLACEHOLDER:
+            place = token.line, token.col, token.start, token.end
+            tokens += [Token(TokenType.PARAMETER, "?", *place), Token(TokenType.NUMBER, f"?{next(number)}", *place)]
+        else:
+            tokens.append(token)
+    return dialect.parser().parse(tokens, text)
 
 
 def _check_truncations(text: str) -> None:
@@ -139,7 +151,7 @@ def _check_truncations(text: str) -> None:
             raise UnsupportedQuery("DATE_TRUNC takes a part and a date; got more; times are in UTC")
 
 
-def _encodes(text: str) -> bool:
+def encodes(text: str) -> bool:
     """Whether an engine can be given the text; half a surrogate pair has no UTF-8, and NUL ends a text in C."""
     try:
         return b"\0" not in text.encode()

@@ -1,0 +1,133 @@
+"""`sfumato allowance`: what may be spent, by everybody and by each analyst."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated
+
+import typer
+
+from sfumato.cli import given
+from sfumato.cli.budget import said_left
+from sfumato.cli.ledger import confirm
+from sfumato.cli.screen import output, say, show
+from sfumato.errors import InvalidArgument
+from sfumato.ledger.allowance import moment
+from sfumato.ledger.balance import Account
+from sfumato.ledger.ledger import Ledger
+from sfumato.privacy.guarantee import Guarantee
+from sfumato.project import Project
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What may be spent, and by whom.")
+
+PopulationOption = Annotated[
+    str | None, typer.Option("--population", metavar="NAME", help="Whose data; needed where a project has several.")
+]
+Named = Annotated[str | None, typer.Argument(metavar="ANALYST", help="One analyst; without a name: all together.")]
+
+
+@app.command("show")
+def show_allowances(where: given.Where = None) -> None:
+    """List what was granted and what is left."""
+    loaded = given.load_project(where)
+    with given.peeking(loaded) as ledger:
+        rows = [("whose", "epsilon", "delta", "until", "left")]
+        for name, people in loaded.populations.items():
+            balance = ledger.balance().population(name)
+            if balance.account.allowance is None and not balance.account.revoked:
+                declared = people.allowance
+                rows.append(
+                    (name, f"{float(declared.epsilon):g}", f"{float(declared.delta):g}", "", "all; not asked yet")
+                )
+                continue
+            rows.append((name, *_granted(balance.account), said_left(ledger, name, None)))
+            for analyst, account in sorted(balance.analysts.items()):
+                rows.append((f"  {analyst}", *_granted(account), said_left(ledger, name, analyst)))
+    show(output(), rows)
+
+
+def _granted(account: Account) -> tuple[str, str, str]:
+    if account.revoked:
+        return "revoked", "", ""
+    held = account.allowance
+    if held is None:
+        return "-", "", ""
+    return f"{float(held.epsilon):g}", f"{float(held.delta):g}", "" if held.until is None else moment(held.until)
+
+
+@app.command()
+def grant(
+    analyst: Named = None,
+    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="What may be spent by the analyst.")] = None,
+    delta: Annotated[float | None, typer.Option("--delta", help="The delta that may be spent by the analyst.")] = None,
+    until: Annotated[
+        str | None, typer.Option("--until", metavar="DATE", help="The last day on which it holds, in UTC: 2026-12-31.")
+    ] = None,
+    population: PopulationOption = None,
+    where: given.Where = None,
+) -> None:
+    """Grant an allowance, in place of an earlier one.
+
+    To an analyst what the options say; without a name to all what the project file says.
+    """
+    loaded = given.load_project(where)
+    name = given.read_population(loaded, population)
+    guarantee = _declared(loaded, name, epsilon, delta) if analyst is None else _own(epsilon, delta)
+    with loaded.open_ledger() as ledger:
+        if ledger.balance().population(name).account.allowance is None and analyst is not None:
+            ledger.establish(name, loaded.populations[name].allowance)
+        was_first = analyst is not None and not ledger.balance().population(name).named
+        ledger.grant(name, guarantee, analyst=analyst, until=_read_until(until))
+        say(output(), f"Granted to {analyst or name}: {_said(guarantee)}. Left: {said_left(ledger, name, analyst)}.")
+        if was_first:
+            say(output(), "From now on only analysts with a grant of their own may ask.")
+
+
+def _own(epsilon: float | None, delta: float | None) -> Guarantee:
+    if epsilon is None:
+        raise InvalidArgument("an analyst's allowance must be said; got none; give --epsilon, for example --epsilon 1")
+    return Guarantee(epsilon, delta or 0)
+
+
+def _declared(loaded: Project, name: str, epsilon: float | None, delta: float | None) -> Guarantee:
+    """The allowance of a population; where project file and ledger differ, questions are refused, so the file leads."""
+    declared = loaded.populations[name].allowance
+    for word, given_, held in (("epsilon", epsilon, declared.epsilon), ("delta", delta, declared.delta)):
+        if given_ is not None and given_ != float(held):
+            raise InvalidArgument(
+                f"the allowance of {name!r} must be the one in the project file; got {word} {given_:g}, but it says "
+                f"{float(held):g}; change it there first, then: sfumato allowance grant"
+            )
+    return declared
+
+
+def _said(guarantee: Guarantee) -> str:
+    return f"epsilon {float(guarantee.epsilon):g}, delta {float(guarantee.delta):g}"
+
+
+def _read_until(text: str | None) -> datetime.datetime | None:
+    if text is None:
+        return None
+    try:
+        day = datetime.date.fromisoformat(text)
+    except ValueError:
+        raise InvalidArgument(f"--until must be year-month-day; got {text!r}; for example 2026-12-31") from None
+    return datetime.datetime.combine(day, datetime.time(), datetime.UTC) + datetime.timedelta(days=1)
+
+
+@app.command()
+def revoke(
+    analyst: Named = None,
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="The reason, for the ledger.")] = "",
+    yes: given.Yes = False,
+    population: PopulationOption = None,
+    where: given.Where = None,
+) -> None:
+    """End an allowance; what was spent stays spent."""
+    loaded = given.load_project(where)
+    name = given.read_population(loaded, population)
+    with Ledger.open(loaded.ledger, create=False) as ledger:
+        if analyst is None:
+            confirm(f"Revoke the allowance of all of {name!r}, so that nobody can ask?", yes)
+        ledger.revoke(name, analyst=analyst, why=why)
+    say(output(), f"Revoked: the allowance of {analyst or name}. A new one: sfumato allowance grant")

@@ -1,0 +1,166 @@
+"""`sfumato doctor`: what works here, what is missing, and what helps."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import io
+import os
+import platform
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import typer
+
+from sfumato import __version__, charts
+from sfumato.cli import given
+from sfumato.cli.failure import DEFECT, read
+from sfumato.cli.screen import output, say, show
+from sfumato.dataset.table import Table
+from sfumato.entropy import SYSTEM
+from sfumato.errors import InvalidArgument, SfumatoError
+from sfumato.ledger.ledger import Ledger, system_clock
+from sfumato.project import Project
+
+_NEEDED = ("numpy", "scipy", "cryptography", "typer", "rich", "duckdb", "sqlglot", "altair", "sqlalchemy")
+_EXTRAS = (
+    ("pandas", "frames in Python"),
+    ("polars", "frames in Python"),
+    ("pyarrow", "--format arrow"),
+    ("psycopg", "a ledger in PostgreSQL"),
+)
+_LEAST_SPACE = 100 << 20
+_SINCE = 1_735_689_600  # 2025; a clock before it was never set
+
+
+class Finding(NamedTuple):
+    """One line: what was looked at, whether it works, and what was found or what helps."""
+
+    what: str
+    state: str
+    said: str
+
+
+OK, MISSING, OPTIONAL = "ok", "missing", "-"
+
+
+def doctor(where: given.Where = None) -> None:
+    """Say what works here, and what is missing.
+
+    The exit code is 0 if nothing is missing, else 1. What is marked - is optional.
+    """
+    console, found = output(), list(_findings(where))
+    show(console, [("what", "state", ""), *found])
+    wrong = [finding.what for finding in found if finding.state == MISSING]
+    say(console, f"To mend: {', '.join(wrong)}." if wrong else "All is well.")
+    if wrong:
+        raise typer.Exit(DEFECT)
+
+
+def _findings(where: Path | None) -> Iterator[Finding]:
+    is_new = sys.version_info >= (3, 11)
+    version = platform.python_version()
+    yield Finding("python", OK if is_new else MISSING, version if is_new else f"{version}; 3.11 or newer is needed")
+    yield Finding("sfumato", OK, __version__)
+    yield from (_package(name) for name in _NEEDED)
+    yield from (_package(name, use) for name, use in _EXTRAS)
+    yield _tried("charts", _draw)
+    yield _tried("randomness", _random)
+    yield _clock()
+    yield from _project(where)
+
+
+def _package(name: str, use: str | None = None) -> Finding:
+    try:
+        return Finding(name, OK, importlib.metadata.version(name))
+    except importlib.metadata.PackageNotFoundError:
+        helps = f"pip install {'sfumato[postgres]' if name == 'psycopg' else name}"
+        return Finding(
+            name, MISSING if use is None else OPTIONAL, f"not installed{f'; for {use}' if use else ''}: {helps}"
+        )
+
+
+def _tried(what: str, attempt: Callable[[], str]) -> Finding:
+    """What comes of an attempt; whatever it raises is what is missing."""
+    try:
+        return Finding(what, OK, attempt())
+    except SfumatoError as error:
+        failure = read(error)
+        return Finding(what, MISSING, f"{failure.line}: {failure.hint}" if failure.hint else failure.line)
+    except Exception as error:
+        return Finding(
+            what, MISSING, f"{type(error).__name__}; install Sfumato anew: pip install --force-reinstall sfumato"
+        )
+
+
+def _draw() -> str:
+    chart = charts.with_intervals([charts.Point("a", 2, 1, 3)], charts.Names("x", "y", "text"))
+    svg, png = io.StringIO(), io.BytesIO()
+    chart.save(svg, format="svg")
+    chart.save(png, format="png")
+    if "text" not in svg.getvalue() or not png.getvalue().startswith(b"\x89PNG"):
+        raise RuntimeError
+    return f"svg and png are drawn, vl-convert {importlib.metadata.version('vl-convert-python')}"
+
+
+def _random() -> str:
+    SYSTEM.bits(64)
+    return "from the operating system"
+
+
+def _clock() -> Finding:
+    now = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+    return Finding("clock", OK if time.time() > _SINCE else MISSING, f"{now}; set it if this is not the time")
+
+
+def _project(where: Path | None) -> Iterator[Finding]:
+    file = given.find_project(where)
+    if not file.exists() and where is None:
+        yield Finding("project", OPTIONAL, "none here; draft one from a table: sfumato init data.csv")
+        return
+    try:
+        loaded = given.load_project(where)
+    except SfumatoError as error:
+        failure = read(error)
+        yield Finding("project", MISSING, f"{failure.line}: {failure.hint}")
+        return
+    yield Finding("project", OK, f"{file}; tables: {', '.join(loaded.tables)}")
+    yield from (_tried(f"table {name}", partial(_found, table)) for name, table in loaded.tables.items())
+    yield _ledger(loaded)
+    yield _space(loaded)
+
+
+def _found(table: Table) -> str:
+    _ = table.source.identity  # refuses what is gone
+    return f"{table.source.label}; protected: {table.unit}"
+
+
+def _ledger(loaded: Project) -> Finding:
+    if not given.has_ledger(loaded):
+        folder = Path(loaded.ledger.rpartition(":///")[2]).parent
+        writable = folder.is_dir() and os.access(folder, os.W_OK)
+        said = "none yet; the first question makes it" if writable else f"{folder} must be a folder that can be written"
+        return Finding("ledger", OK if writable else MISSING, said)
+    return _tried("ledger", lambda: _verified(loaded.ledger))
+
+
+def _verified(url: str) -> str:
+    with Ledger.open(url, create=False) as ledger:
+        found = ledger.verify()
+    if found.balance.at > system_clock():
+        raise InvalidArgument("in order, but its last entry lies in the future; set the clock")
+    return f"in order, {found.entries} entries; head {found.head}"
+
+
+def _space(loaded: Project) -> Finding:
+    is_file = "://" not in loaded.ledger or loaded.ledger.startswith("sqlite")
+    folder = Path(loaded.ledger.rpartition(":///")[2]).parent if is_file else Path.cwd()
+    free = shutil.disk_usage(folder if folder.is_dir() else Path.cwd()).free
+    said = f"{free / (1 << 30):.1f} GB free" + (
+        "" if free >= _LEAST_SPACE else "; make room, or the ledger cannot grow"
+    )
+    return Finding("disk", OK if free >= _LEAST_SPACE else MISSING, said)

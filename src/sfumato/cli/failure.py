@@ -1,0 +1,95 @@
+"""What goes wrong, as one line and one hint, and the exit code that says which kind it was.
+
+    0  an answer           2  usage        4  the engine failed; the question is charged
+    1  doctor, or defect   3  refused      5  the ledger is unavailable or broken        130  interrupted
+
+Refused means that nothing was charged.
+"""
+
+from __future__ import annotations
+
+import traceback
+from typing import NamedTuple
+
+from sfumato.cli.screen import errors, say
+from sfumato.errors import (
+    BudgetExhausted,
+    EngineFailed,
+    LedgerBroken,
+    LedgerUnavailable,
+    NotGranted,
+    Refused,
+    SfumatoError,
+)
+
+DEFECT, USAGE, REFUSED, ENGINE, LEDGER, INTERRUPTED = 1, 2, 3, 4, 5, 130
+
+_CODES: tuple[tuple[type[SfumatoError], int, str], ...] = (
+    (Refused, REFUSED, "refused"),
+    (EngineFailed, ENGINE, "engine"),
+    (LedgerUnavailable, LEDGER, "ledger"),
+    (LedgerBroken, LEDGER, "ledger"),
+)
+_HINTS: tuple[tuple[type[SfumatoError], str], ...] = (
+    (BudgetExhausted, "see what was spent: sfumato ledger show"),
+    (NotGranted, "see who may ask: sfumato allowance show"),
+    (LedgerBroken, "ask nothing until it is mended; a backup helps: sfumato ledger restore FILE"),
+)
+_ANY_HINT = "sfumato --help lists the commands, sfumato COMMAND --help their options"
+# The messages speak Python; on a command line the same is said by an option.
+_IN_SHELL: tuple[tuple[str, str], ...] = (
+    ("bounds='auto'", "--bounds auto"),
+    ("give bound=", "give --bound"),
+    ("give delta=1e-9, or leave noise out", "give --delta 1e-9, or leave --noise out"),
+    ("noise='gaussian' needs", "--noise gaussian needs"),
+    ("restore it into a new ledger, or merge it: ledger.merge(backup)", "merge it: sfumato ledger merge FILE"),
+    ("make one by ledger.backup(path)", "make one: sfumato ledger backup FILE"),
+    ("to grant a new one call grant", "to grant a new one: sfumato allowance grant"),
+    ("or change it by grant", "or change it: sfumato allowance grant"),
+    ("keys=sf.dates('2026-01-01', '2026-12-31')", "dates = ['2026-01-01', '2026-12-31']"),
+    ("declare keys=sf.dates(first, last)", "declare dates = [first, last]"),
+    ("; see entries()", "; see the numbers: sfumato ledger show"),
+    ("declare type='", "declare type = '"),
+)
+
+
+class Failure(NamedTuple):
+    """What is printed, and the exit code."""
+
+    word: str
+    line: str
+    hint: str
+    code: int
+
+
+def read(error: Exception) -> Failure:
+    """What an error comes to."""
+    if not isinstance(error, SfumatoError):
+        line = f"something unexpected happened ({type(error).__name__}); this is a defect of Sfumato"
+        return Failure("error", line, "run it again with --debug, and report what that shows", DEFECT)
+    word, code = next(((word, code) for kind, code, word in _CODES if isinstance(error, kind)), ("usage", USAGE))
+    message = in_shell(str(error))
+    apart = "\n" if "\n" in message else "; "
+    line, _, hint = message.rpartition(apart)
+    if not line or hint.startswith("got "):
+        line, hint = message, ""
+    own = next((own for kind, own in _HINTS if isinstance(error, kind)), "" if hint else _ANY_HINT)
+    return Failure(word, line, "; ".join(part for part in (hint, own) if part), code)
+
+
+def in_shell(text: str) -> str:
+    """A message in the words of the command line."""
+    for python, shell in _IN_SHELL:
+        text = text.replace(python, shell)
+    return text
+
+
+def report(error: Exception, *, debug: bool) -> int:
+    """Print an error, and give its exit code."""
+    console, failure = errors(), read(error)
+    if debug:
+        console.out("".join(traceback.format_exception(error)), highlight=False)
+    say(console, f"{failure.word}: {failure.line}", "bold red", indent="  ")
+    if failure.hint:
+        say(console, f"  hint: {failure.hint}", indent="        ")
+    return failure.code

@@ -1,0 +1,178 @@
+"""A first `sfumato.toml`: written from names and types alone, one comment for each choice."""
+
+from __future__ import annotations
+
+import glob
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from sfumato.cli.init.declare import Said, toml_key, toml_value
+from sfumato.dataset.kind import Kind
+from sfumato.dataset.source import CsvFiles, DuckdbTable, ParquetFiles, Source, read_source
+from sfumato.privacy.guarantee import Guarantee
+
+_PERSON = re.compile(
+    r"(^|_)(person|people|patient|customer|client|user|member|student|employee|citizen|household|respondent|subject)"
+    r"(_?(id|nr|no|number|key|code))?$|^(id|uid|uuid|pid)$",
+    re.IGNORECASE,
+)
+_EXAMPLES = {
+    Kind.INTEGER: "{ bounds = [LOWEST, HIGHEST] }",
+    Kind.REAL: "{ bounds = [LOWEST, HIGHEST] }",
+    Kind.TEXT: '{ keys = ["FIRST", "SECOND"] }',
+    Kind.DATE: '{ dates = ["2026-01-01", "2026-12-31"] }',
+    Kind.TIMESTAMP: '{ type = "date", dates = ["2026-01-01", "2026-12-31"] }',
+}
+_UNTYPED = "{ ... }"
+_FORMS = (
+    "# A column needs bounds to be added up or averaged, and keys or dates to be grouped by. They are what you know",
+    "# beforehand: whoever sees a bound that was read from the data learns the largest value. To declare one, write",
+    "#   income = { bounds = [0, 200000] }",
+    '#   region = { keys = ["north", "south"] }',
+    '#   day = { dates = ["2026-01-01", "2026-12-31"] }',
+)
+SURE = "10 % sure that you are in the data"
+_WIDTH = 46  # characters before a comment
+
+
+@dataclass(frozen=True, slots=True)
+class TableDraft:
+    """What is known of a table: its names and types from the source, the rest from its owner."""
+
+    name: str
+    source: str
+    kinds: Mapping[str, Kind | None] = field(hash=False)
+    unit: str | None = None
+    one_row_each: bool = False  # the owner said that every row is another person
+    most_rows: int | None = None
+    columns: Mapping[str, Said] = field(default_factory=dict, hash=False)
+
+    @property
+    def likely_unit(self) -> str | None:
+        """The column whose name sounds like a person's number."""
+        return next((name for name in self.kinds if _PERSON.search(name)), None)
+
+    def declare(self, name: str, said: Said) -> TableDraft:
+        """The draft with a column declared."""
+        return replace(self, columns={**self.columns, name: said})
+
+
+def read_table(address: str, folder: Path) -> TableDraft:
+    """A table's names and types; its rows are not read."""
+    path = glob.escape(address) if os.path.isfile(address) else address  # a name such as data[1].csv is no pattern
+    source = read_source(path)
+    typed = not isinstance(source, CsvFiles)
+    kinds: dict[str, Kind | None] = {name: kind if typed else None for name, kind in source.schema().items()}
+    return TableDraft(_name(source), _relative(source, path, folder), kinds)
+
+
+def _name(source: Source) -> str:
+    """A name for SQL, from that of the file or table."""
+    stem = source.table if isinstance(source, DuckdbTable) else re.split(r"[.*?\[]", source.label)[0]
+    plain = re.sub(r"\W+", "_", stem).strip("_").lower()
+    return plain if plain and not plain[0].isdigit() else f"table_{plain}".rstrip("_")
+
+
+def _relative(source: Source, address: str, folder: Path) -> str:
+    """The address as it is found from the project file's folder."""
+    if isinstance(source, ParquetFiles | CsvFiles) and not os.path.isabs(address):
+        return Path(os.path.relpath(address, folder)).as_posix()
+    if isinstance(source, DuckdbTable) and not os.path.isabs(source.path.removeprefix(os.getcwd() + os.sep)):
+        return f"duckdb:///{Path(os.path.relpath(source.path, folder)).as_posix()}#{source.table}"
+    return address
+
+
+def write_draft(tables: Sequence[TableDraft], allowance: Guarantee, ledger: str | None = None) -> str:
+    """The whole project file."""
+    epsilon = f"{float(allowance.epsilon)!r}"
+    lines = [
+        "# What may be known about these tables, and what may be spent on the people in them.",
+        "# Drafted by `sfumato init` from names and types alone; no value was read.",
+        "",
+        "[ledger]",
+        _commented(
+            f"url = {toml_value(ledger or 'ledger.db')}", "every spend is written here; keep it, and back it up"
+        ),
+        "",
+        "[allowance]",
+        _commented(f"epsilon = {epsilon}", f"all answers together: {risk(allowance)}"),
+    ]
+    delta = f"delta = {float(allowance.delta)!r}" if allowance.delta else "# delta = 1e-9"
+    lines.append(_commented(delta, "optional: the chance that the promise fails; allows Gaussian noise"))
+    for table in tables:
+        lines += ["", *_table_lines(table)]
+    return "\n".join(lines) + "\n"
+
+
+def risk(promise: Guarantee) -> str:
+    """An epsilon as risk.
+
+    >>> risk(Guarantee(epsilon=1))
+    'someone 10 % sure that you are in the data becomes at most 23.2 % sure'
+    """
+    return f"someone {SURE} becomes {surer(promise)}"
+
+
+def surer(promise: Guarantee) -> str:
+    """How sure that someone can become."""
+    after = math.ceil(promise.posterior(0.1)[1] * 1000) / 10  # outward: at most means at most
+    return f"at most {after:g} % sure"
+
+
+def _table_lines(table: TableDraft) -> list[str]:
+    return [
+        f"[tables.{toml_key(table.name)}]",
+        _commented(f"source = {toml_value(table.source)}", "relative to this file; only its schema is read"),
+        '# version = "1"'.ljust(_WIDTH) + "# optional: a label of the data; a new one makes old answers stale",
+        *_unit_lines(table),
+        "",
+        f"[tables.{toml_key(table.name)}.columns]",
+        *_FORMS,
+        *(_column_line(name, kind, table) for name, kind in table.kinds.items()),
+    ]
+
+
+def _unit_lines(table: TableDraft) -> list[str]:
+    if table.one_row_each:
+        return ["# no unit: every row is another person"]
+    if table.unit is None:
+        example = toml_value(table.likely_unit or "person_id")
+        return [
+            _commented(
+                f"# unit = {example}", "to declare: whose rows belong together; until then each row is a person"
+            ),
+            _commented("# most_rows = 10", "to declare with it: no unit has more rows; gives intervals two ends"),
+        ]
+    rows = "# most_rows = 10" if table.most_rows is None else f"most_rows = {table.most_rows}"
+    why = "to declare: no unit has more rows; without it" if table.most_rows is None else "no unit has more rows; else"
+    return [
+        _commented(f"unit = {toml_value(table.unit)}", "all rows with one value here belong to one protected unit"),
+        _commented(rows, f"{why} a part of epsilon buys a limit"),
+    ]
+
+
+def _column_line(name: str, kind: Kind | None, table: TableDraft) -> str:
+    if name in table.columns:
+        said = table.columns[name]
+        why = {"bounds": "what lies outside counts as the nearest bound"}.get(said.word, "shown also where nobody is")
+        return _commented(f"{toml_key(name)} = {said.toml()}", why)
+    if kind is Kind.BOOLEAN:
+        return _commented(f"{toml_key(name)} = {{ keys = [true, false] }}", "its type says all")
+    if name == table.unit:
+        return _commented(f"# {toml_key(name)}", "the unit; nothing to declare")
+    example = _UNTYPED if kind is None else _EXAMPLES[kind]
+    return _commented(f"# {toml_key(name)} = {example}", f"to declare: {_reason(kind)}")
+
+
+def _reason(kind: Kind | None) -> str:
+    if kind is None:
+        return "bounds if it is a number, keys if it is to be grouped by; a CSV does not say"
+    return "to be added up or averaged" if kind.is_number else "to be grouped by"
+
+
+def _commented(text: str, comment: str) -> str:
+    return f"{text.ljust(_WIDTH - 1)} # {comment}"

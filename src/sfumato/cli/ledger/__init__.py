@@ -1,0 +1,150 @@
+"""`sfumato ledger`: what was spent and by whom, whether the chain is whole, and copies of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli import given
+from sfumato.cli.ledger.drawn import draw, draw_bars
+from sfumato.cli.screen import can_ask, output, say
+from sfumato.errors import InvalidArgument
+from sfumato.ledger.ledger import Ledger
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What was spent, and whether the ledger is whole.")
+
+Url = Annotated[
+    str | None, typer.Option("--ledger", metavar="URL", help="A ledger's file or address, instead of the project's.")
+]
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE")]
+
+
+def _open(where: Path | None, url: str | None) -> Ledger:
+    """The ledger, which must be there."""
+    return Ledger.open(url or given.load_project(where).ledger, create=False)
+
+
+@app.command("show")
+def show_ledger(
+    entries: Annotated[int, typer.Option("--entries", min=0, help="How many of the last entries to list.")] = 5,
+    where: given.Where = None,
+    url: Url = None,
+) -> None:
+    """Draw what was spent, by table and by analyst."""
+    if url is None and not given.has_ledger(loaded := given.load_project(where)):
+        with given.peeking(loaded) as untouched:
+            for name, people in loaded.populations.items():
+                untouched.establish(name, people.allowance)
+            draw_bars(output(), untouched.balance(), {})
+        say(output(), "Nothing was asked yet; the first question makes the ledger.")
+        return
+    with _open(where, url) as ledger:
+        draw(output(), ledger, entries)
+
+
+@app.command()
+def verify(
+    head: Annotated[
+        str | None, typer.Option("--head", metavar="HEAD", help="One from a receipt; finds an older or another ledger.")
+    ] = None,
+    where: given.Where = None,
+    url: Url = None,
+) -> None:
+    """Walk the whole chain and decide everything again."""
+    with _open(where, url) as ledger:
+        found = ledger.verify(head)
+    erased = f", {found.erased} texts erased" if found.erased else ""
+    say(output(), f"In order: {found.entries} entries{erased}; head {found.head}.")
+
+
+@app.command()
+def export(
+    file: FileArgument,
+    payloads: Annotated[bool, typer.Option("--payloads", help="With questions and answers.")] = False,
+    where: given.Where = None,
+    url: Url = None,
+) -> None:
+    """Write all entries to a .csv or .jsonl file.
+
+    Without questions and answers, unless asked for.
+    """
+    with _open(where, url) as ledger:
+        ledger.export(file, payloads=payloads)
+        say(output(), f"Wrote {ledger.head.number} entries to {file}.")
+
+
+@app.command()
+def backup(file: FileArgument, where: given.Where = None, url: Url = None) -> None:
+    """Copy the ledger while it is in use.
+
+    A name in .jsonl makes a copy that any ledger can take, another name a SQLite file.
+    """
+    with _open(where, url) as ledger:
+        ledger.backup(file)
+        say(output(), f"Copied the ledger to {file}; head {ledger.head}. Back: sfumato ledger restore {file}")
+
+
+@app.command()
+def restore(file: FileArgument, where: given.Where = None, url: Url = None) -> None:
+    """Bring a backup back; no entry is ever forgotten.
+
+    Into a new ledger all of it, into an older one what the backup has more.
+    """
+    if not file.exists():
+        raise InvalidArgument(f"a backup must exist; there is none at {str(file)!r}; check the path")
+    with Ledger.restore(file, url or given.load_project(where).ledger) as ledger:
+        say(output(), f"Restored: {ledger.head.number} entries; head {ledger.head}.")
+
+
+@app.command()
+def merge(file: FileArgument, where: given.Where = None, url: Url = None) -> None:
+    """Count also what a copy of this ledger spent.
+
+    To repeat it adds nothing.
+    """
+    with _open(where, url) as ledger:
+        say(output(), f"Merged: {ledger.merge(file)} spends were new; head {ledger.head}.")
+
+
+@app.command()
+def erase(
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The number of a question, as ledger show lists it.")],
+    yes: given.Yes = False,
+    where: given.Where = None,
+    url: Url = None,
+) -> None:
+    """Remove a question and its answer for good.
+
+    The chain stays whole, and what was spent stays spent.
+    """
+    with _open(where, url) as ledger:
+        confirm(f"Erase question and answer {number} for good?", yes)
+        done = ledger.erase(number) is not None
+        say(output(), f"Erased {number}; what it cost stays spent." if done else f"{number} was erased before.")
+
+
+@app.command()
+def looked(
+    analyst: Annotated[str, typer.Argument(metavar="ANALYST")],
+    table: Annotated[str, typer.Argument(metavar="TABLE")],
+    where: given.Where = None,
+    url: Url = None,
+) -> None:
+    """Let an analyst ask again after a failure.
+
+    A question that fails after it was charged may itself tell something, so the owner looks first.
+    """
+    with _open(where, url) as ledger:
+        done = ledger.looked(analyst, table) is not None
+    say(output(), f"{analyst} may ask {table} again." if done else f"{analyst} was not paused on {table}.")
+
+
+def confirm(question: str, yes: bool) -> None:
+    """Ask whether this is meant; without a terminal it must be said beforehand."""
+    if yes:
+        return
+    if not can_ask():
+        raise InvalidArgument("this cannot be undone, and nobody can be asked here; if it is meant, give --yes")
+    typer.confirm(question, abort=True)

@@ -1,0 +1,89 @@
+"""The ledger on the screen: what was spent as bars, for all, by table and by analyst; then its last entries."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+
+from rich.console import Console
+
+from sfumato.cli.budget import bar, said_amount, used
+from sfumato.cli.screen import say, show
+from sfumato.ledger.allowance import moment
+from sfumato.ledger.amount import NOTHING, Amount
+from sfumato.ledger.balance import Account, Balance, PopulationBalance
+from sfumato.ledger.entry import Entry, Kind
+from sfumato.ledger.ledger import Ledger
+
+Sums = dict[tuple[str, str, str], Amount]  # by population, table and analyst
+_Row = tuple[str, str, str, str, str]
+_SPENDS = (Kind.RESERVED, Kind.MERGED)
+
+
+def draw(console: Console, ledger: Ledger, listed: int) -> None:
+    """Bars, whoever is paused, and the last entries."""
+    balance, last = ledger.balance(), deque[Entry](maxlen=listed)
+    sums: Sums = {}
+    for entry in ledger.entries():
+        sums = _after(sums, entry)
+        last.append(entry)
+    draw_bars(console, balance, sums)
+    for analyst, table in sorted(balance.paused):
+        say(console, f"paused: {analyst} on {table}; look at it, then: sfumato ledger looked {analyst} {table}")
+    if balance.open:
+        say(console, f"being answered now: {', '.join(map(str, balance.open))}")
+    if last:
+        say(console, f"\nThe last of {balance.head.number} entries:")
+        show(console, [("number", "time", "what", "analyst", "table", "epsilon"), *map(_line, last)], right=(0, 5))
+    say(console, f"Head: {balance.head}")
+
+
+def draw_bars(console: Console, balance: Balance, sums: Sums) -> None:
+    """A bar for every population, and below it for its tables and analysts."""
+    rows: list[_Row] = [("whose", "spent", "of", "", "share")]
+    for name, people in balance.populations.items():
+        rows += _population(name, people, sums)
+    show(console, rows, right=(1, 2, 4))
+
+
+def _after(sums: Sums, entry: Entry) -> Sums:
+    """What was spent after one entry more; declaring the units of a population new begins at zero."""
+    if entry.kind is Kind.RENEWED:
+        return {key: amount for key, amount in sums.items() if key[0] != entry.population}
+    if entry.kind in _SPENDS:
+        key = (entry.population or "", entry.table or "", entry.analyst or "")
+        sums[key] = sums.get(key, NOTHING).plus(entry.amount)
+    return sums
+
+
+def _population(name: str, people: PopulationBalance, sums: Sums) -> list[_Row]:
+    account = people.account
+    rows = [_row(name, account.spent, account, account)]
+    for table in sorted({table for population, table, _ in sums if population == name}):
+        amount = _total(amount for key, amount in sums.items() if key[:2] == (name, table))
+        rows.append(_row(f"  table {table}", amount, account))
+    for analyst, theirs in sorted(people.analysts.items()):
+        rows.append(_row(f"  analyst {analyst}", theirs.spent, theirs if theirs.allowance else account, theirs))
+    return rows
+
+
+def _row(whose: str, spent: Amount, part_of: Account, own: Account | None = None) -> _Row:
+    """A line whose bar is a part of an allowance: of its own, or of that of all."""
+    part = used(part_of, spent)
+    limit = ""
+    if own is not None:
+        limit = "revoked" if own.revoked else f"{float(own.allowance.epsilon):g}" if own.allowance else ""
+    return whose, said_amount(spent.epsilon), limit, bar(part), f"{float(part):.0%}"
+
+
+def _total(amounts: Iterable[Amount]) -> Amount:
+    total = NOTHING
+    for amount in amounts:
+        total = total.plus(amount)
+    return total
+
+
+def _line(entry: Entry) -> tuple[str, str, str, str, str, str]:
+    cost = said_amount(entry.amount.epsilon) if entry.kind in _SPENDS else ""
+    what = entry.kind.value + (f" {entry.refers}" if entry.refers else "")
+    return str(entry.number), moment(entry.at), what, entry.analyst or "", entry.table or entry.population or "", cost

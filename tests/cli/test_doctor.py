@@ -1,0 +1,105 @@
+"""`sfumato doctor`: what it looks at, and that it finds what is wrong."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import sys
+from pathlib import Path
+
+import pytest
+
+import sfumato.cli  # noqa: F401  (makes its modules known)
+from cli.conftest import COUNT, Call
+
+MODULE = sys.modules["sfumato.cli.doctor"]  # its name in the package is the command's
+
+
+@pytest.fixture(autouse=True)
+def no_drawing(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """Drawing takes a second, and is tried once."""
+    if "draws" not in request.node.name:
+        monkeypatch.setattr(MODULE, "_draw", lambda: "not tried")
+
+
+def test_a_healthy_place_is_exit_code_0_and_draws(call: Call) -> None:
+    """Python, packages, extras, charts, randomness, clock, project, table, ledger, disk: each has its line."""
+    call("ask", COUNT, "-e", "1")
+    shown = call("doctor")
+    assert shown.code == 0 and shown.out.endswith("All is well.\n")
+    states = {line[:14].strip(): line[14:].split()[0] for line in shown.out.splitlines()[1:-1]}
+    looked = {
+        "python",
+        "sfumato",
+        "duckdb",
+        "charts",
+        "randomness",
+        "clock",
+        "project",
+        "table visits",
+        "ledger",
+        "disk",
+    }
+    assert looked <= set(states) and set(states.values()) == {"ok"}
+    assert "svg and png are drawn" in shown.out and "in order, 4 entries" in shown.out
+
+
+def test_without_a_project_all_is_well_too(call: Call, folder: Path) -> None:
+    """It says how to begin."""
+    (folder / "sfumato.toml").unlink()
+    shown = call("doctor")
+    assert shown.code == 0 and "sfumato init data.csv" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        ("source", "found none at"),
+        ("toml", "is not TOML"),
+        ("ledger", "To mend: ledger."),
+        ("folder", "must be a folder that can be written"),
+    ],
+)
+def test_what_is_broken_is_found(call: Call, folder: Path, harm: str, said: str) -> None:
+    """Exit code 1, and the line says what."""
+    if harm == "source":
+        (folder / "visits.csv").unlink()
+    if harm == "toml":
+        (folder / "sfumato.toml").write_text("[")
+    if harm == "ledger":
+        (folder / "ledger.db").write_bytes(b"x" * 5_000)
+    if harm == "folder":
+        toml = (folder / "sfumato.toml").read_text()
+        (folder / "sfumato.toml").write_text(f'[ledger]\nurl = "none/ledger.db"\n{toml}')
+    shown = call("doctor")
+    assert shown.code == 1 and said in shown.out and "missing" in shown.out
+
+
+def test_a_clock_that_runs_behind_the_ledger_is_found(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last entry would lie in the future."""
+    call("ask", COUNT, "-e", "1")
+    monkeypatch.setattr(MODULE, "system_clock", lambda: 0)
+    shown = call("doctor")
+    assert shown.code == 1 and "set the clock" in shown.out
+
+
+def test_a_missing_package_is_told_with_what_helps(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An extra is optional, a package is not; a chart that cannot be drawn is missing."""
+    real = importlib.metadata.version
+
+    def version(name: str) -> str:
+        if name in gone:
+            raise importlib.metadata.PackageNotFoundError
+        return real(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    gone = {"psycopg", "pyarrow"}
+    shown = call("doctor")
+    assert shown.code == 0 and "pip install sfumato[postgres]" in shown.out and "pip install pyarrow" in shown.out
+    gone = {"duckdb"}
+
+    def fail() -> str:
+        raise OSError
+
+    monkeypatch.setattr(MODULE, "_draw", fail)
+    shown = call("doctor")
+    assert shown.code == 1 and shown.out.endswith("To mend: duckdb, charts.\n")

@@ -1,0 +1,92 @@
+"""Help and pages: every option is explained, every command of the how-to page runs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+from cli.conftest import Call
+from cli.running import ROOT, environment
+from sfumato.cli import app
+from sfumato.cli.failure import DEFECT, ENGINE, INTERRUPTED, LEDGER, REFUSED, USAGE
+
+REFERENCE = (ROOT / "docs/reference/command-line.md").read_text(encoding="utf-8")
+HOW_TO = (ROOT / "docs/how-to/use-the-command-line.md").read_text(encoding="utf-8")
+LISTED = {"demo", "init", "quote", "ask", "explain", "ledger", "allowance", "doctor"}
+
+
+def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """All commands by the words that call them."""
+    yield path, command
+    for name, each in getattr(command, "commands", {}).items():
+        yield from commands(each, (*path, name))
+
+
+ALL = dict(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_the_help_of_a_command_explains_every_option(path: tuple[str, ...], call: Call) -> None:
+    """With a text of its own, and none of it cut off in the list of commands."""
+    shown = call(*path, "--help")
+    assert shown.code == 0 and "Usage: sfumato" in shown.out
+    assert not re.search(r"\.\.\.$", shown.out.partition("\n")[2], re.MULTILINE)
+    for each in ALL[path].params:
+        if each.param_type_name == "option":
+            assert each.help, each.opts
+            assert all(option in shown.out for option in each.opts)
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_the_reference_names_every_command_and_option(path: tuple[str, ...]) -> None:
+    """A new option without a line there fails here."""
+    assert not path or f"`{path[-1]}" in REFERENCE or f"sfumato {path[-1]}" in REFERENCE
+    for each in ALL[path].params:
+        if each.param_type_name == "option":
+            assert all(re.search(rf"`{option}\b", REFERENCE) for option in each.opts), each.opts
+
+
+def test_what_is_not_there_yet_is_not_listed() -> None:
+    """Commands of later versions are neither in the help nor in the reference."""
+    assert {path[0] for path in ALL if path} == LISTED
+    for later in ("survey", "risk", "attack", "audit", "serve", "synthesise", "--within"):
+        assert f"sfumato {later}" not in REFERENCE and f"`{later}" not in REFERENCE
+
+
+def test_the_exit_codes_are_documented(call: Call) -> None:
+    """In the reference, and at the end of the help."""
+    said = " ".join(call("--help").out.split())
+    for code in (0, DEFECT, USAGE, REFUSED, ENGINE, LEDGER, INTERRUPTED):
+        assert f"| {code} | " in REFERENCE and f" {code} " in said
+
+
+def test_no_arguments_show_the_help(call: Call) -> None:
+    """Also for the groups."""
+    for arguments in ((), ("ledger",), ("allowance",)):
+        shown = call(*arguments)
+        assert "Commands:" in shown.out + shown.err
+
+
+def test_the_commands_of_the_how_to_page_run(tmp_path: Path) -> None:
+    """Its blocks in order, in one folder, as one script that stops at the first failure."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", HOW_TO, re.MULTILINE | re.DOTALL)
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, rest in (("sfumato", ' -m sfumato "$@"'), ("python", ' "$@"')):
+        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{rest}\n')
+        (programs / name).chmod(0o755)
+    changes = {"PATH": f"{programs}:{environment()['PATH']}"}
+    script = "set -e\n" + "".join(blocks)
+    run = subprocess.run(
+        ["sh", "-c", script], cwd=tmp_path, env=environment(**changes), capture_output=True, text=True, timeout=120
+    )
+    assert run.returncode == 0, run.stderr[-2_000:]
+    assert len(blocks) >= 8 and (tmp_path / "income.svg").exists()
+    assert "asked before" in run.stdout
