@@ -232,3 +232,12 @@ def test_questions_about_other_people_are_charged_to_them(call: Call, folder: Pa
     assert "epsilon 0.5 of 1" in call("ask", "SELECT COUNT(*) AS n FROM staff", "-e", "0.5").out
     assert "epsilon 2.5 of 3" in call(*ASK).out
     assert call("ask", "SELECT COUNT(*) AS n FROM staff", "-e", "1", "--dry-run").code == 0
+
+
+def test_accuracy_in_gives_epsilon_out(call: Call) -> None:
+    """The quote says what it costs, the answer is as accurate, and the cost is the same; out of reach is a refusal."""
+    quoted, shown = call("quote", COUNT, "--within", "30"), call("ask", COUNT, "--within", "30", "--format", "json")
+    assert quoted.code == shown.code == 0, shown.err
+    assert "at most epsilon" in quoted.out
+    refused = call("ask", COUNT, "--within", "0.001", "--epsilon", "0.1")
+    assert refused.code == 3 and "may be spent" in refused.err

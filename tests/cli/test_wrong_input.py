@@ -64,10 +64,8 @@ def test_a_slip_is_one_line_and_one_hint(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("ask", COUNT), "Missing option '--epsilon'"),
         (("ask", COUNT, "-e", "many"), "Invalid value for '--epsilon'"),
         (("ask", COUNT, "-e", "1", "--format", "xml"), "'xml' is not one of 'table', 'csv', 'json', 'arrow'"),
-        (("ask", COUNT, "-e", "1", "--within", "5"), "No such option: --within"),
         (("survey",), "No such command 'survey'"),
         (("ledger", "burn"), "No such command 'burn'"),
     ],
@@ -166,3 +164,18 @@ def test_the_real_program_has_the_same_exit_codes(folder: Path) -> None:
     assert run("ask", COUNT, "-e", "9", folder=folder).code == 3
     (folder / "ledger.db").write_bytes(b"x" * 5_000)
     assert run(*ASK, folder=folder).code == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("ask", COUNT), "epsilon must be given, or within"),
+        (("quote", COUNT), "epsilon must be given, or within"),
+        (("ask", COUNT, "--within", "close"), "--within must be a number or a share"),
+        (("ask", COUNT, "--within", "-5%"), "within must be a positive number or a share"),
+    ],
+)
+def test_neither_cost_nor_accuracy_is_a_usage_error(call: Call, arguments: tuple[str, ...], said: str) -> None:
+    """Exit code 2, and an example."""
+    shown = call(*arguments)
+    assert shown.code == 2 and said in shown.err

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import math
+import re
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -103,3 +106,83 @@ def test_a_plot_needs_a_column_with_intervals() -> None:
         answer([{"r": "a", "n": 1.0}], {"n": [(0, 2)]}).plot("r")
     with pytest.raises(InvalidArgument, match="a column with intervals, and a row"):
         answer([], {"n": []}).plot()
+
+
+def page(shown: Answer) -> ElementTree.Element:
+    """What a notebook shows, read as strictly as XML is; the one picture is closed first."""
+    return ElementTree.fromstring(re.sub(r"(<img [^>]*)>", r"\1/>", shown._repr_html_()))
+
+
+def words(element: ElementTree.Element) -> list[str]:
+    return [text for each in element.iter() if (text := (each.text or "").strip())]
+
+
+HOSTILE = ("<script>alert(1)</script>", "\"' onload='alert(1)", "</td></table><b>", "&amp;", "$x$ to $y$")
+
+
+def test_a_notebook_shows_a_table_with_error_bars_notes_and_a_chart() -> None:
+    """Keys head their rows, every estimate has its bar, the caption has confidence and cost."""
+    rows = [{"r": r, "n": 10.0 * n} for n, r in enumerate("abc")]
+    shown = page(answer(rows, {"n": [(row["n"] - 5, row["n"] + 5) for row in rows]}, ("a note",)))
+    assert [(head.get("scope"), head.text) for head in shown.iter("th")] == [
+        *(("col", "r"), ("col", "n")), *(("row", "a"), ("row", "b"), ("row", "c")),
+    ]  # fmt: skip
+    assert words(shown)[0] == "95% intervals; epsilon 0.5"
+    assert [cell.text for cell in shown.iter("td")] == ["0.00 ± 5.0", "10.00 ± 5.0", "20.00 ± 5.0"]
+    assert [bar.get("aria-hidden") for bar in shown.iter("svg")] == ["true"] * 3
+    assert [remark.text for remark in shown.iter("p")] == ["Note: a note", "Left: all."]
+    (chart,) = shown.iter("img")
+    assert chart.get("alt", "").startswith("Chart of the table above: 95% intervals")
+    kind, drawn = chart.get("src", "").split(",", 1)
+    assert kind == "data:image/svg+xml;base64" and b"<svg" in base64.b64decode(drawn)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_whatever_keys_hold_a_notebook_runs_nothing(text: str) -> None:
+    """Names of columns, keys and notes are words and nothing else, in the picture as well; nothing is loaded."""
+    rows = [{text: key, "n": 1.0} for key in (text, "b")]
+    shown = page(answer(rows, {"n": [(0, 2)] * 2}, (text,)))
+    assert {each.tag for each in shown.iter()} == {
+        *("div", "table", "caption", "thead", "tbody", "tr", "th", "td", "p", "span", "svg", "path", "circle", "img"),
+    }
+    assert words(shown).count(text) == 2 and f"Note: {text}" in words(shown)
+    allowed = {"class", "style", "scope", "src", "alt", "aria-hidden", "width", "height", "fill", "stroke", "d", "r"}
+    assert {name for each in shown.iter() for name in each.attrib} <= allowed | {"stroke-width", "cx", "cy"}
+    (chart,) = shown.iter("img")
+    drawn = base64.b64decode(chart.get("src", "").split(",", 1)[1]).decode()
+    assert not {"script", "image", "foreignObject", "a"} & {
+        each.tag.rpartition("}")[2] for each in ElementTree.fromstring(drawn).iter()
+    }
+    assert shown.get("class") == "tex2jax_ignore mathjax_ignore"  # else a notebook typesets $x$
+
+
+def test_a_notebook_shows_what_has_no_end_or_no_value() -> None:
+    """An arrow to the edge, in words inf; NULL without a bar; a number that is none without a dot."""
+    values = [(5.0, (1.0, math.inf)), (None, None), (math.inf, (-math.inf, math.inf)), (1e308, (-1e308, 1.5e308))]
+    rows = [{"d": datetime.date(2026, 1, day), "n": value} for day, (value, _) in enumerate(values, 1)]
+    shown = page(answer(rows, {"n": [pair for _, pair in values]}))
+    assert [cell.text for cell in shown.iter("td")][1] == "NULL" and "inf" in (next(shown.iter("td")).text or "")
+    assert [row.text for row in shown.iter("th")][2:] == [f"2026-01-0{day}" for day in range(1, 5)]
+    bars = list(shown.iter("svg"))
+    assert [len(list(bar.iter("circle"))) for bar in bars] == [1, 0, 1]
+    numbers = [float(x) for bar in bars for path in bar.iter("path") for x in re.findall(r"[\d.]+", path.get("d", ""))]
+    assert all(0 <= x <= 120 for x in numbers)
+
+
+def test_a_notebook_draws_a_chart_only_where_there_are_groups_to_compare() -> None:
+    """Not for one number, nor for keys alone, nor for nothing; a long table has its gap."""
+    one = page(answer([{"n": 1.0}], {"n": [(0, 2)]}))
+    assert not list(one.iter("img")) and len(list(one.iter("svg"))) == 1
+    for empty in (answer([], {"r": [], "n": []}), answer([{"r": "a"}, {"r": "b"}], {})):
+        assert not list(page(empty).iter("img"))
+    rows = [{"k": n, "n": float(n)} for n in range(500)]
+    long = page(answer(rows, {"n": [(n - 1, n + 1) for n in range(500)]}))
+    lines = [line for body in long.iter("tbody") for line in body]
+    assert len(lines) == 41 and "460 of 500 rows are left out" in words(lines[20])[0] and not list(long.iter("img"))
+
+
+def test_a_caption_says_delta_where_there_is_one() -> None:
+    """And all digits of an unusual confidence."""
+    promise = Guarantee(epsilon=0.5, delta=1e-9)
+    shown = Answer(("n",), [{"n": 1.0}], {"n": [(0, 2)]}, promise, Receipt("1", promise, "all", ()), 0.999, "")
+    assert words(page(shown))[0] == "99.9% intervals; epsilon 0.5 and delta 1e-09"

@@ -114,7 +114,7 @@ def _draw(answer: Answer, file: Path) -> None:
 
 def cells(answer: Answer, places: list[int]) -> list[list[str]]:
     """The answer's table as it is shown, head first: value ± half-width, or [low, high]."""
-    columns = [[name, *answer._cells(name, places)] for name in answer.columns]
+    columns = [[name, *answer.cells(name, places)] for name in answer.columns]
     return [list(row) for row in zip(*columns, strict=True)]
 
 

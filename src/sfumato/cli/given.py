@@ -35,6 +35,16 @@ File = Annotated[Path | None, typer.Option("--file", "-f", metavar="FILE", help=
 Epsilon = Annotated[
     float, typer.Option("--epsilon", "-e", help="How much privacy it may cost; 1 or less is a strong promise.")
 ]
+Most = Annotated[
+    float | None,
+    typer.Option(
+        "--epsilon", "-e", help="How much privacy it may cost; 1 or less is a strong promise. With --within: at most."
+    ),
+]
+Within = Annotated[
+    str | None,
+    typer.Option("--within", metavar="WIDTH", help="The half-width wanted, 500 or 5%, instead of an epsilon."),
+]
 Delta = Annotated[
     float, typer.Option("--delta", help="The probability with which the promise may fail, for example 1e-9.")
 ]
@@ -81,6 +91,16 @@ def read_options(
         "bounds": bounds,
         "simultaneous": simultaneous,
     }
+
+
+def read_within(text: str | None) -> float | str | None:
+    """A wanted half-width: a number, or a share of the value as it was written."""
+    if text is None or text.strip().endswith("%"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise InvalidArgument(f"--within must be a number or a share; got {text!r}; for example 500 or 5%") from None
 
 
 def _read_share(text: str) -> tuple[str, float]:

@@ -29,9 +29,10 @@ from sfumato.project import Project
 
 
 def ask(
-    epsilon: given.Epsilon,
     question: given.Question = None,
     file: given.File = None,
+    epsilon: given.Most = None,
+    within: given.Within = None,
     delta: given.Delta = 0,
     noise: given.Noise = None,
     confidence: given.Confidence = 0.95,
@@ -69,8 +70,9 @@ def ask(
     with nullcontext(Ledger.in_memory()) if dry_run else loaded.open_ledger() as ledger:
         asking = _made_up(loaded, text, ledger) if dry_run else nullcontext(given.curator_for(loaded, text, ledger))
         with asking as curator:
-            amount = _amount(curator, text, epsilon, options)
-            answer = _ask(curator, text, epsilon, analyst, options, quiet=quiet)
+            accuracy = {"epsilon": epsilon, "within": given.read_within(within)}
+            answer = _ask(curator, text, analyst, accuracy | options, quiet=quiet)
+            amount = _amount(curator, text, float(answer.guarantee.epsilon), options)
         target.write(answer)
         if explain:
             say(output(), answer.explain())
@@ -82,9 +84,10 @@ def ask(
 
 
 def quote(
-    epsilon: given.Epsilon,
     question: given.Question = None,
     file: given.File = None,
+    epsilon: given.Most = None,
+    within: given.Within = None,
     delta: given.Delta = 0,
     noise: given.Noise = None,
     confidence: given.Confidence = 0.95,
@@ -105,14 +108,16 @@ def quote(
     loaded = given.load_project(where)
     with given.peeking(loaded) as ledger:
         curator = given.curator_for(loaded, text, ledger)
-        quoted = curator.quote(text, epsilon=epsilon, analyst=analyst, **options)
+        width = given.read_within(within)
+        quoted = curator.quote(text, epsilon=epsilon, within=width, analyst=analyst, **options)
         rows = [("column", "expected half-width"), *((name, str(each)) for name, each in quoted.expected.items())]
         show(output(), rows)
         if quiet:
             return
         fits = "" if quoted.fits else " (more than is left)"
-        amount = _amount(curator, text, epsilon, options)
-        _say_left(curator, analyst, amount, f"It would cost: {said_cost(quoted.cost)}{fits}", to_output=True)
+        amount = _amount(curator, text, float(quoted.cost.epsilon), options)
+        most = "at most " if within is not None else ""
+        _say_left(curator, analyst, amount, f"It would cost: {most}{said_cost(quoted.cost)}{fits}", to_output=True)
 
 
 def explain(
@@ -144,13 +149,13 @@ def _amount(curator: Curator, text: str, epsilon: float, options: dict[str, Any]
     return Amount.of(curator.plan(text, epsilon, Options.read(options)).loss)
 
 
-def _ask(curator: Curator, text: str, epsilon: float, analyst: str, options: dict[str, Any], *, quiet: bool) -> Answer:
+def _ask(curator: Curator, text: str, analyst: str, options: dict[str, Any], *, quiet: bool) -> Answer:
     """The answer; who stops it by Ctrl-C is told what it cost."""
     before = curator.ledger.head.number
     pressed: list[int] = []
     try:
         with _noting_interrupts(pressed), working("reserve, read, release", hidden=quiet):
-            return curator.ask(text, epsilon=epsilon, analyst=analyst, **options)
+            return curator.ask(text, analyst=analyst, **options)
     except (KeyboardInterrupt, EngineFailed):  # the engine takes Ctrl-C for a failure of its own
         if not pressed:
             raise

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from sfumato import charts
+from sfumato.curator import html
 from sfumato.curator.result import Row
 from sfumato.errors import InvalidArgument
 from sfumato.privacy.guarantee import Guarantee
 
 _LONGEST, _ENDS = 60, 20  # rows that are printed at all, and at both ends of a longer table
 _WIDTH = 100
+_DRAWN = 400  # rows of a chart that a notebook draws by itself
 _SUBTITLE = 90  # characters of a note in a chart
 
 
@@ -89,7 +91,7 @@ class Answer:
 
         One key goes along the axis, dates and numbers first; others become colours. `save('chart.png')` writes it.
         """
-        valued = [name for name in self.columns if any(pair is not None for pair in self.intervals[name])]
+        valued = self._valued()
         if not valued:
             raise InvalidArgument("a plot must have a column with intervals, and a row; got none; ask for another")
         chosen = column or valued[0]
@@ -125,24 +127,51 @@ class Answer:
 
     def __str__(self) -> str:
         """A plain table: value ± half-width, or [low, high] where the interval is not centred; then the notes."""
-        places = list(range(len(self.rows)))
-        left_out = len(places) - 2 * _ENDS if len(places) > _LONGEST else 0
-        places = [*places[:_ENDS], *places[-_ENDS:]] if left_out else places
-        columns = [[name, *self._cells(name, places)] for name in self.columns]
+        places, left_out = self._places()
+        columns = [[name, *self.cells(name, places)] for name in self.columns]
         widths = [max(map(len, cells)) for cells in columns]
         lines = [
             "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
             for line in zip(*columns, strict=True)
         ]
         if left_out:
-            lines.insert(
-                _ENDS + 1, f"... {left_out} of {len(self.rows)} rows are left out here; to_pandas() has all ..."
-            )
+            lines.insert(_ENDS + 1, left_out)
         for note in self.receipt.notes:
             lines += textwrap.wrap(f"Note: {note}", _WIDTH, subsequent_indent="      ")
         return "\n".join(lines)
 
-    def _cells(self, name: str, places: list[int]) -> list[str]:
+    def _repr_html_(self) -> str:
+        """For a notebook: the table with error bars, the notes, and a chart where there are groups to compare."""
+        places, left_out = self._places()
+        columns = tuple(
+            html.Column(name, tuple(map(html.Cell, self.cells(name, places), self._ends(name, places))))
+            for name in self.columns
+        )
+        delta = f" and delta {float(self.guarantee.delta):g}" if self.guarantee.delta else ""
+        caption = f"{100 * self.confidence:g}% intervals; epsilon {float(self.guarantee.epsilon):g}{delta}"
+        remarks = (*(f"Note: {note}" for note in self.receipt.notes), f"Left: {self.receipt.remaining}.")
+        has_chart = 0 < len(self._valued()) < len(self.columns) and 1 < len(self.rows) <= _DRAWN
+        chart = self.plot(notes=False) if has_chart else None
+        return html.written(html.Page(columns, caption, left_out, remarks, chart))
+
+    def _valued(self) -> list[str]:
+        """The columns that are estimates."""
+        return [name for name in self.columns if any(pair is not None for pair in self.intervals[name])]
+
+    def _places(self) -> tuple[list[int], str]:
+        """The rows that are shown, and what to say in their middle if some are not."""
+        places = list(range(len(self.rows)))
+        if len(places) <= _LONGEST:
+            return places, ""
+        said = f"... {len(places) - 2 * _ENDS} of {len(places)} rows are left out here; to_pandas() has all ..."
+        return [*places[:_ENDS], *places[-_ENDS:]], said
+
+    def _ends(self, name: str, places: list[int]) -> list[html.Ends | None]:
+        """Low, value and high of the rows that have them."""
+        found = [(self.rows[place][name], self.intervals[name][place]) for place in places]
+        return [None if pair is None or value is None else (pair[0], value, pair[1]) for value, pair in found]
+
+    def cells(self, name: str, places: list[int]) -> list[str]:
         """A column of the table; times as days where all are midnights."""
         values = [row[name] for row in self.rows]
         times = [value for value in values if isinstance(value, datetime.datetime)]
