@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check bench soak wheel clean
+.PHONY: demo test check bench soak docs wheel clean
 
 demo: $(VENV)/installed
 	$(BIN)/sfumato demo
@@ -19,6 +19,10 @@ check: $(VENV)/developing
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The reference pages, from the docstrings.
+docs: $(VENV)/developing
+	$(BIN)/python docs/build.py
 
 # The built wheel, installed into a clean environment, must give the same first answer.
 wheel: $(VENV)/developing

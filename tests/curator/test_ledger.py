@@ -5,9 +5,11 @@ from __future__ import annotations
 import datetime
 import logging
 import math
+import os
+import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -250,3 +252,106 @@ def test_a_receipt_shows_the_head_that_a_later_copy_must_hold(tmp_path: Path) ->
         older.verify(head=receipt.id)
     assert older.merge(tmp_path / "ledger.db") == 1
     assert older.remaining("everyone").epsilon == 1
+
+
+def test_a_ledger_in_memory_is_not_used_by_a_child(tmp_path: Path) -> None:
+    """A copy of it would have its allowance a second time."""
+    asked = Curator({"visits": visits(tmp_path)}, allowance=1)
+    child = os.fork()
+    if child == 0:
+        try:
+            asked.ask(COUNT, epsilon=1)
+        except LedgerUnavailable:
+            os._exit(7)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    assert asked.ask(COUNT, epsilon=1).rows
+
+
+def test_an_allowance_is_for_one_relation_and_its_own_unit(tmp_path: Path) -> None:
+    """Losses of add-remove and replace do not add up, and a promise to a person is not one to a row."""
+    replace_one = visits(tmp_path, neighbours="replace")
+    for tables, allowance in (
+        ({"a": visits(tmp_path), "b": replace_one}, Guarantee(1)),
+        ({"a": visits(tmp_path)}, Guarantee(1, neighbours="replace")),
+        ({"a": visits(tmp_path)}, Guarantee(1, unit="household")),
+    ):
+        with pytest.raises(InvalidArgument):
+            Curator(tables, allowance=allowance)
+    assert Curator({"a": replace_one}, allowance=Guarantee(1, neighbours="replace", unit="pid")).tables
+
+
+def test_files_that_a_glob_finds_later_must_be_of_the_same_people(tmp_path: Path) -> None:
+    """A link to another population's file: refused before anything is charged; a hard link is refused at once."""
+    theirs, ours = tmp_path / "theirs.parquet", tmp_path / "ours"
+    ours.mkdir()
+    for path in (theirs, ours / "a.parquet"):
+        pd.DataFrame({"pid": [1, 2]}).to_parquet(path)
+    ledger = Ledger.open(tmp_path / "ledger.db")
+    Curator({"t": table(theirs)}, allowance=1, ledger=ledger, population="they")
+    asked = Curator({"t": table(ours / "*.parquet")}, allowance=1, ledger=ledger, population="we")
+    (ours / "b.parquet").symlink_to(theirs)
+    with pytest.raises(InvalidArgument, match="belongs to 'they'"):
+        asked.ask("SELECT COUNT(*) AS n FROM t", epsilon=0.1)
+    assert asked.remaining().epsilon == 1
+    os.link(theirs, tmp_path / "hard.parquet")
+    with pytest.raises(InvalidArgument, match="hard link"):
+        Curator({"t": table(tmp_path / "hard.parquet")}, allowance=1, ledger=ledger, population="others")
+
+
+def test_another_file_or_frame_of_the_same_name_gets_an_answer_of_its_own(tmp_path: Path) -> None:
+    """The same question of the same declaration on other data is charged, and so is one of a curator without replay."""
+    for number, name in ((10, "a"), (5_000, "b")):
+        pd.DataFrame({"pid": range(number)}).to_parquet(tmp_path / f"{name}.parquet")
+    sources = [tmp_path / "a.parquet", tmp_path / "b.parquet", pd.DataFrame({"pid": [1]}), pd.DataFrame({"pid": [2]})]
+    for source in sources:
+        Curator({"t": table(source)}, allowance=9, ledger=tmp_path / "l.db").ask(
+            "SELECT COUNT(*) AS n FROM t", epsilon=1
+        )
+    for _ in "12":
+        asked = Curator({"t": table(sources[0])}, allowance=9, ledger=tmp_path / "l.db", replay=False)
+        asked.ask("SELECT COUNT(*) AS n FROM t", epsilon=1)
+    assert asked.remaining().epsilon == 9 - len(sources) - 2
+
+
+def test_a_ledger_that_was_replaced_under_a_curator_is_noticed(tmp_path: Path) -> None:
+    """What is written into a file without a name is lost, so nothing is."""
+    asked = curator(tmp_path)
+    for path in tmp_path.glob("ledger.db*"):
+        path.unlink()
+    with pytest.raises(LedgerUnavailable, match="gone"):
+        asked.ask(COUNT, epsilon=1)
+    assert curator(tmp_path).ask(COUNT, epsilon=1).rows
+    with pytest.raises(LedgerBroken, match="replaced"):
+        asked.ask(COUNT, epsilon=1)
+
+
+def test_a_stored_answer_that_was_changed_is_not_given(tmp_path: Path) -> None:
+    """Its digest is in the chain."""
+    curator(tmp_path).ask(COUNT, epsilon=1)
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as database:
+        (change,) = database.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%UPDATE%payload%'"
+        )
+        database.execute(f"DROP TRIGGER {change[0]}")  # whoever may write to the file may do that
+        database.execute("UPDATE sfumato_payload SET text = replace(text, 'epsilon', 'epsilom')")
+        database.commit()
+    with pytest.raises(LedgerBroken, match="was changed"):
+        curator(tmp_path).ask(COUNT, epsilon=1)
+
+
+def test_what_a_copy_declared_or_revoked_holds_after_a_merge(tmp_path: Path) -> None:
+    """Merging takes over whose a source is, and who may not ask any more."""
+    ledger = Ledger.open(tmp_path / "ledger.db")
+    ledger.grant("we", Guarantee(1), analyst="ana")
+    ledger.backup(tmp_path / "copy.db")
+    with Ledger.open(tmp_path / "copy.db") as copy:
+        copy.declare("they", ["x.parquet"])
+        copy.revoke("we", analyst="ana")
+    ledger.merge(tmp_path / "copy.db")
+    with pytest.raises(InvalidArgument, match="belongs to 'they'"):
+        ledger.declare("we", ["x.parquet"])
+    assert ledger.balance().population("we").analyst("ana").revoked
+    before = ledger.head
+    ledger.merge(tmp_path / "copy.db")
+    assert ledger.head == before and ledger.verify()

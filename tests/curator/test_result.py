@@ -89,7 +89,7 @@ def test_one_line_asks_a_frame_by_its_name() -> None:
     assert answer.receipt.notes == ()
     with pytest.raises(InvalidArgument, match=r"got a DataFrame; write data=\{'people': frame\}"):
         ask("SELECT COUNT(*) AS n FROM t", data=FRAME, epsilon=1)  # type: ignore[arg-type]
-    with pytest.raises(InvalidArgument, match="ask: epsilon must be given"):
+    with pytest.raises(InvalidArgument, match="epsilon must be given"):
         ask("SELECT COUNT(*) AS n FROM t", data={"t": FRAME})  # type: ignore[call-arg]
 
 

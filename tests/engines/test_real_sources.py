@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -24,7 +25,7 @@ from sfumato.curator.measure import measure_all
 from sfumato.dataset.column import column
 from sfumato.dataset.table import Table, table
 from sfumato.engines.duckdb import DuckdbEngine
-from sfumato.errors import InvalidArgument, UnsupportedQuery
+from sfumato.errors import EngineFailed, InvalidArgument, UnsupportedQuery
 from sfumato.plan.share import Share
 from sfumato.privacy.guarantee import Guarantee
 
@@ -147,6 +148,11 @@ class Odd:
 ODD_FRAMES: dict[str, Callable[[], Any]] = {
     "categories that print alike": lambda: pd.DataFrame({"p": [1, 2], "x": pd.Categorical(["1", 1])}),
     "objects that cannot be printed": lambda: pd.DataFrame({"p": [1, 2], "x": pd.Series([Odd(), "a"], dtype=object)}),
+    "half a character in a string column": lambda: pd.DataFrame(
+        {"p": [1, 2], "x": pd.Series(["\ud800", "a"], dtype=pd.StringDtype("python"))}
+    ),
+    "seconds far out": lambda: pd.DataFrame({"p": [1, 2], "x": np.array(["2020-01-01", "300000-01-01"], "M8[s]")}),
+    "milliseconds far out": lambda: pd.DataFrame({"p": [1, 2], "x": np.array([0, 2**62]).view("M8[ms]")}),
     "half a character": lambda: pd.DataFrame({"p": [1, 2], "x": pd.Series(["\ud800", "a"], dtype=object)}),
     "half a character in the unit": lambda: pd.DataFrame({"x": [1, 2], "p": pd.Series(["\ud800", "a"], dtype=object)}),
     "bytes that are no text": lambda: pa.table({"p": [1, 2], "x": _broken_text()}),
@@ -171,6 +177,13 @@ FAR = 1_700_000_000_000_000  # microseconds taken for seconds
 COARSE: dict[str, Callable[[], Any]] = {
     "arrow seconds": lambda: pa.table({"p": [1], "d": pa.array([FAR]).cast(pa.timestamp("s", "UTC"))}),
     "arrow milliseconds": lambda: pa.table({"p": [1], "d": pa.array([FAR * 1_000]).cast(pa.timestamp("ms", "UTC"))}),
+    "arrow seconds without a zone": lambda: pa.table({"p": [1], "d": pa.array([0]).cast(pa.timestamp("s"))}),
+    "polars milliseconds without a zone": lambda: pl.DataFrame({"p": [1], "d": [0]}).with_columns(
+        pl.col("d").cast(pl.Datetime("ms"))
+    ),
+    "polars whole numbers of 128 bits": lambda: pl.DataFrame({"p": [1], "d": [0]}).with_columns(
+        pl.col("d").cast(pl.Int128)
+    ),
     "pandas seconds": lambda: pa.table({"p": [1], "d": pa.array([0]).cast(pa.timestamp("s", "UTC"))}).to_pandas(),
     "polars milliseconds": lambda: pl.DataFrame({"p": [1], "d": [0]}).with_columns(
         pl.col("d").cast(pl.Datetime("ms", "UTC"))
@@ -208,6 +221,34 @@ def test_finer_instants_are_read_in_utc(unit: str, zone: str | None) -> None:
     declared = table(frame, unit="p", most_rows=1, columns={"d": column(keys=[datetime.datetime(2026, 1, 1, 12)])})
     expected = 2 if zone != "Europe/Berlin" else 0  # noon in Berlin is eleven in UTC
     assert exact(declared, "SELECT d, COUNT(*) AS n FROM t GROUP BY d") == [expected]
+
+
+@pytest.mark.parametrize("type", ("UUID", "ENUM('a', 'b')", "BLOB", "DECIMAL(20, 3)", "TIMESTAMPTZ", "VARCHAR"))
+def test_a_unit_of_any_type_in_a_database_is_a_unit(type: str, tmp_path: Path) -> None:
+    """It is grouped as it is stored; a question does not fail for its type."""
+    value = {"UUID": "uuid()", "ENUM('a', 'b')": "'a'", "TIMESTAMPTZ": "now()", "BLOB": "'x'"}.get(type, "7")
+    with duckdb.connect(str(tmp_path / "t.db")) as database:
+        database.execute(f"CREATE TABLE t AS SELECT CAST({value} AS {type}) AS u FROM range(5)")
+    source = f"duckdb:///{tmp_path}/t.db#t"
+    try:
+        declared = table(source, unit="u")
+    except InvalidArgument:
+        return  # a type that is not declared cannot be asked
+    assert recorded(declared, "SELECT COUNT(*) AS n FROM t", bound=1)
+
+
+def test_a_question_that_fails_harms_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database in which something failed is not used again."""
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({"p": [1, 2]}).to_parquet(path)
+    declared = table(path, unit="p", most_rows=1)
+    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan("SELECT COUNT(*) AS n FROM t", 1, Options())
+    seen = []
+    for _ in "12":
+        with pytest.raises(EngineFailed), DuckdbEngine().run(plan) as run:
+            seen.append(run.connection)
+            raise ValueError
+    assert exact(declared, "SELECT COUNT(*) AS n FROM t") == [2]
 
 
 def test_the_last_day_of_all_counts() -> None:

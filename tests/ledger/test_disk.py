@@ -150,7 +150,7 @@ def test_a_database_that_is_gone_is_unavailable_until_it_is_back(tmp_path: Path)
         ledger.grant("people", Guarantee(epsilon=1))
         ledger.close()
         path.parent.rename(away)
-        with pytest.raises(LedgerUnavailable, match="its file cannot be opened"):
+        with pytest.raises(LedgerUnavailable, match="its file is gone"):
             ledger.reserve(question())
         away.rename(path.parent)
         reserve(ledger)

@@ -6,6 +6,7 @@ import hashlib
 import json
 
 from sfumato.curator.options import Options
+from sfumato.dataset.frame import Frame
 from sfumato.ledger.amount import UNIT, plain
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.request import Request
@@ -25,7 +26,7 @@ def promise_of(plan: PricedPlan, options: Options) -> str:
         "confidence": str(plan.confidence),
         "simultaneous": plan.simultaneous,
         "shares": [str(measure.share.amount) for measure in plan.measures],
-        "bound": options.bound,
+        "bound": None if options.bound is None else int(options.bound),
         "bounds": options.bounds,
         "tidy": options.tidy,
     }
@@ -71,7 +72,9 @@ def _understood(plan: PricedPlan) -> str:
 def _declaration(plan: PricedPlan) -> str:
     """A short name for all that the owner said of the table; a change of it makes old answers stale."""
     table = plan.bound.table
-    said = [table.unit.columns, table.neighbours.value, table.most_rows]
+    said: list[object] = [table.unit.columns, table.neighbours.value, table.most_rows]
+    source = table.source
+    said.append(source.serial if isinstance(source, Frame) else sorted(source.identity))
     said += [(name, str(column)) for name, column in sorted(table.columns.items())]
     return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
 

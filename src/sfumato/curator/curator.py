@@ -7,13 +7,13 @@ is charged, whatever becomes of the question, and the owner's log says what beca
 from __future__ import annotations
 
 import contextlib
-import itertools
 import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
+from uuid import uuid4
 
 from sfumato import checks
 from sfumato.accounting.filter import Remaining
@@ -41,12 +41,12 @@ from sfumato.plan.node import MeasureAt
 from sfumato.plan.parse import parse
 from sfumato.plan.price import PricedPlan, price
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.neighbours import Neighbours
 
 EVERYONE = "everyone"  # the population, where the owner names none
 OWNER_LOG = logging.getLogger("sfumato.owner")
 _BROKEN_ROWS = "%s: rows that cannot be read are left out, and fields of another type are missing"
 _NOT_KEPT = "This answer could not be kept in the ledger: to ask it again costs again."
-_asked = itertools.count(1)
 
 
 class Curator:
@@ -78,12 +78,19 @@ class Curator:
         self._replay = replay
         self._engine = engine or DuckdbEngine()
         self._releaser = releaser or NoisyReleaser()
+        _check_alike(self.tables, self.allowance)
         self.ledger.establish(population, self.allowance)
         for table in self.tables.values():
             if isinstance(table.source, CsvFiles):  # said of every such file, so that it says nothing of its rows
                 OWNER_LOG.info(_BROKEN_ROWS, table.source.label)
-        if files := {source for table in self.tables.values() for source in _sources(table)}:
-            self.ledger.declare(population, sorted(files))
+        self._declared: frozenset[str] = frozenset()
+        self._declare(frozenset(source for table in self.tables.values() for source in _sources(table)))
+
+    def _declare(self, sources: frozenset[str]) -> None:
+        """Tell the ledger whose these sources are; it refuses those of other people."""
+        if new := sources - self._declared:
+            self.ledger.declare(self.population, sorted(new))
+            self._declared |= new
 
     def plan(self, question: str, epsilon: checks.Number, options: Options) -> PricedPlan:
         """Understand and price a question; no data is touched."""
@@ -135,15 +142,18 @@ class Curator:
         epsilon: checks.Number | None = None,
         within: checks.Number | str | None = None,
         analyst: str = "analyst",
+        parameters: Sequence[object] | Mapping[str, object] = (),
         **options: Any,
     ) -> Answer:
         """A private answer with intervals; it is charged before the data is touched.
 
         `within` is a wanted half-width, 500 or '5%'; then `epsilon` is the most that may be spent: what is left, but
-        not above 1, unless it is given. Options: delta, noise, confidence, shares, bound, bounds, simultaneous, tidy;
-        see `Options`.
+        not above 1, unless it is given. `parameters` are values for `?` or `:name` in the question. Options: delta,
+        noise, confidence, shares, bound, bounds, simultaneous, tidy; see `Options`.
         """
         chosen = Options.read(options)
+        if parameters:
+            question = parse(question, parameters).sql()  # printed from our own nodes, never pasted
         if within is not None:
             cap = self._cap(epsilon, analyst)
             return ask_within(
@@ -166,8 +176,8 @@ class Curator:
 
     def _ask(self, question: str, epsilon: checks.Number, chosen: Options, analyst: str) -> Answer:
         plan = self.plan(question, epsilon, chosen)
-        _still_there(plan.bound.table)
-        promise = promise_of(plan, chosen) + ("" if self._replay else f" {next(_asked)}")
+        self._declare(_still_there(plan.bound.table))  # a glob may find more by now
+        promise = promise_of(plan, chosen) + ("" if self._replay else f" {uuid4().hex}")
         held = self.ledger.reserve(request_of(plan, question, promise, self.population, analyst))
         if isinstance(held, Replay):
             return read_answer(held.answer, self._said(analyst))
@@ -242,15 +252,31 @@ def _open(ledger: Ledger | str | os.PathLike[str] | None) -> Ledger:
     return ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
 
 
+def _check_alike(tables: Mapping[str, Table], allowance: Guarantee) -> None:
+    """An allowance is for one relation of neighbours, and for its own unit where it names one."""
+    relations = {table.neighbours for table in tables.values()}
+    if len(relations) > 1:
+        raise InvalidArgument(
+            "tables of one population must have the same neighbours; got both; losses of the two do not add up"
+        )
+    if allowance.neighbours not in relations and allowance.neighbours is not Neighbours.ADD_REMOVE:
+        raise InvalidArgument(
+            f"the allowance must have the tables' neighbours; got {allowance.neighbours.value}; declare the tables so"
+        )
+    units = {table.unit for table in tables.values()}
+    if allowance.unit.columns and units != {allowance.unit}:
+        raise InvalidArgument(f"the allowance must be for the tables' unit; got {allowance.unit}; leave it out there")
+
+
 def _sources(table: Table) -> frozenset[str]:
     """What tells in any process whether two tables hold the same people; a frame is known to its process only."""
     return frozenset() if isinstance(table.source, Frame) else table.source.identity
 
 
-def _still_there(table: Table) -> None:
-    """Refuse before anything is charged if the source is gone; the owner's path stays with the owner."""
+def _still_there(table: Table) -> frozenset[str]:
+    """The sources as they are now; refused before anything is charged if one is gone, without the owner's path."""
     try:
-        _ = table.source.identity
+        return _sources(table)
     except SourceNotFound:
         raise SourceNotFound(
             f"{table.source.label} must be where it was declared; it is gone; nothing was charged; ask the owner"

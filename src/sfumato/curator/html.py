@@ -19,9 +19,7 @@ Ends = tuple[float, float, float]  # low, value, high
 
 _WIDTH, _HEIGHT, _EDGE = 120, 12, 12  # of a bar in its cell, with room for an arrow at both ends
 _MIDDLE = _HEIGHT / 2
-_NO_BAR = (
-    f'<span style="display:inline-block;width:{_WIDTH}px;margin-left:1em"></span>'  # aligns numbers
-)
+_NO_BAR = f'<span style="display:inline-block;width:{_WIDTH}px;margin-left:1em"></span>'  # aligns numbers
 # Notebooks typeset what stands between dollars, also in a key such as '$5 to $10'.
 _NOT_TYPESET = "tex2jax_ignore mathjax_ignore"
 

@@ -38,7 +38,9 @@ class DuckdbTable:
 
     @property
     def identity(self) -> frozenset[str]:
-        """The table in the file behind all links."""
+        """The table in the file behind all links; a file that is gone is refused."""
+        if not os.path.isfile(self.path):
+            raise SourceNotFound(f"source must be a DuckDB file; found none at {self.path!r}; check the path")
         return frozenset((f"{os.path.realpath(self.path)}#{self.table.lower()}",))
 
     @property

@@ -35,7 +35,13 @@ class _Files:
     @property
     def identity(self) -> frozenset[str]:
         """The files behind all links: two sources that share one hold the same people."""
-        return frozenset(os.path.realpath(path) for path in self.paths())
+        paths = frozenset(os.path.realpath(path) for path in self.paths())
+        if linked := [path for path in sorted(paths) if os.stat(path).st_nlink > 1]:
+            raise InvalidArgument(
+                f"a source must have one name; {os.path.basename(linked[0])} has another (a hard link), under which "
+                "the same people might have a second allowance; copy the file"
+            )
+        return paths
 
     def paths(self) -> tuple[str, ...]:
         """The files, in order."""

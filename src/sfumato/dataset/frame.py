@@ -6,15 +6,15 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
+from uuid import uuid4
 
-from sfumato.dataset.kind import Kind, kinds
+from sfumato.dataset.kind import Kind, kind_named, kinds
 from sfumato.dataset.name import distinct
-from sfumato.dataset.text import readable_text, valid_text
+from sfumato.dataset.text import in_microseconds, readable_text, valid_text
 from sfumato.errors import InvalidArgument
 
 Library = Literal["pandas", "polars", "pyarrow"]
 _LABELS: dict[Library, str] = {"pandas": "a pandas frame", "polars": "a polars frame", "pyarrow": "an Arrow table"}
-_LOOSE = ("object", "category")  # pandas types that may hold anything
 _CLASSES: dict[Library, str] = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
 
 
@@ -23,6 +23,7 @@ class Frame:
     """A frame in memory; equal only to itself, and silent about its rows."""
 
     frame: Any = field(repr=False)  # a frame prints its rows
+    serial: str = field(default_factory=lambda: uuid4().hex, repr=False)  # no other frame has it, in any process
 
     typed: ClassVar[bool] = True
 
@@ -61,13 +62,12 @@ class Frame:
         return kinds(self.types())
 
     def readable(self, columns: Iterable[str]) -> Any:
-        """These columns for an engine: no value of theirs makes it fail, and nobody changes them meanwhile."""
+        """These columns for an engine, such that no value of theirs makes it fail; those of pandas are copied."""
         kept = list(dict.fromkeys(columns)) or list(self.schema())[:1]
         match self.library:
             case "pandas":
                 frame = self.frame[kept].copy()  # the owner may write into a frame while a question runs
-                texts = [name for name in kept if str(frame[name].dtype) in _LOOSE]
-                return frame.assign(**{name: readable_text(frame[name]) for name in texts}) if texts else frame
+                return frame.assign(**{name: _readable(frame[name]) for name in kept})
             case "polars":
                 return self.frame.select(kept)
         table = self.frame.select(kept)
@@ -75,6 +75,14 @@ class Frame:
             if self.schema().get(name) is Kind.TEXT:
                 table = table.set_column(place, name, valid_text(table.column(name)))
         return table
+
+
+def _readable(column: Any) -> Any:
+    """A pandas column that no value of makes an engine fail."""
+    kind = str(column.dtype)
+    if kind in ("datetime64[s]", "datetime64[ms]"):
+        return in_microseconds(column)
+    return readable_text(column) if kind_named(kind) is Kind.TEXT else column
 
 
 def library_of(frame: object) -> Library | None:

@@ -35,11 +35,11 @@ class Kind(Enum):
 
 
 _INTEGERS = "bigint integer int smallint tinyint hugeint ubigint uinteger usmallint utinyint uhugeint"
-_SIZED = "int8 int16 int32 int64 int128 uint8 uint16 uint32 uint64 uint128"
+_SIZED = "int8 int16 int32 int64 uint8 uint16 uint32 uint64"
 _REALS = "double real float numeric number float32 float64"
 _DECIMALS = "decimal decimal32 decimal64 decimal128"
 _TEXTS = "text varchar string str char bpchar uuid enum utf8 large_string string_view object category categorical"
-_TIMES = "timestamp datetime datetime64 timestamp_s timestamp_ms timestamp_us timestamp_ns"
+_TIMES = "timestamp datetime datetime64 timestamp_us timestamp_ns"
 
 NAMES = {
     **dict.fromkeys(f"{_INTEGERS} {_SIZED}".split(), Kind.INTEGER),
@@ -54,8 +54,9 @@ NAMES = {
 _ARRAY = re.compile(r"\[\d*\]$")  # INTEGER[] and INTEGER[3]; datetime64[ns] is none
 _REST = re.compile(r"[(\[<].*", re.DOTALL)
 _DICTIONARY = "dictionary<values="
-# Instants in seconds or milliseconds: an engine fails on those too far out, which is a property of a row.
-_COARSE = re.compile(r"\[m?s, |'ms', time_zone='")
+# Times in seconds or milliseconds: an engine fails on those too far out, which is a property of a row. Those of
+# pandas without a zone are converted first.
+_COARSE = re.compile(r"(?<!datetime64)\[m?s\]|\[m?s, |time_unit='ms'|timestamp_m?s$")
 
 
 def kind_named(name: str) -> Kind | None:

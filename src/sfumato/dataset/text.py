@@ -9,9 +9,33 @@ def readable_text(column: Any) -> Any:
     """A pandas column of objects or categories as texts; what has no text is missing, what is not Unicode is mended."""
     import pandas
 
+    if getattr(column.dtype, "storage", None) == "pyarrow" and _is_valid(column):
+        return column
     missing = column.isna().tolist()
     texts = [None if absent else _text(value) for value, absent in zip(column.tolist(), missing, strict=True)]
     return pandas.Series(texts, index=column.index, dtype=object)
+
+
+def _is_valid(column: Any) -> bool:
+    import pyarrow
+
+    try:
+        pyarrow.chunked_array(pyarrow.array(column, from_pandas=True)).validate(full=True)
+    except (pyarrow.ArrowInvalid, TypeError, ValueError):
+        return False
+    return True
+
+
+def in_microseconds(column: Any) -> Any:
+    """A pandas column of times in seconds or milliseconds, in microseconds; what is too far out is missing."""
+    import numpy
+    import pandas
+
+    factor = 10**6 if str(column.dtype) == "datetime64[s]" else 10**3
+    units = column.to_numpy().astype(numpy.int64)
+    far = abs(units.astype(float)) > 9.2e18 / factor  # NaT is the least of all
+    scaled = numpy.where(far, numpy.iinfo(numpy.int64).min, numpy.where(far, 0, units) * factor)
+    return pandas.Series(scaled.view("M8[us]"), index=column.index)
 
 
 def valid_text(column: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from sfumato.engines.duckdb_pool import Databases
@@ -29,7 +29,7 @@ class DuckdbEngine:
         """Open the data of one question."""
         failed, interrupted, limit = False, False, _Limit(self._timeout)
         try:
-            with closing(_DATABASES.connect(plan.bound.table)) as connection:
+            with _DATABASES.connect(plan.bound.table) as connection:
                 limit.begin(connection)
                 yield DuckdbRun(connection, plan)
         except RuntimeError as error:

@@ -10,9 +10,11 @@ import atexit
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 
-from sfumato.dataset.duckdb_table import DuckdbTable
+from sfumato.dataset.files import CsvFiles, ParquetFiles
 from sfumato.dataset.table import Table
 from sfumato.engines.duckdb_source import lock, signature
 
@@ -29,26 +31,47 @@ class Databases:
     def __init__(self) -> None:
         self._open: OrderedDict[object, Any] = OrderedDict()
         self._mutex = threading.Lock()
+        self._inherited: list[Any] = []
         atexit.register(self.close)  # DuckDB complains on the way out about what is left open
+        os.register_at_fork(after_in_child=self._leave_behind)
 
-    def connect(self, table: Table) -> Any:
-        """A connection for one question; whoever asked closes it."""
+    @contextmanager
+    def connect(self, table: Table) -> Iterator[Any]:
+        """A connection for one question; a database in which one failed is not used again."""
         import duckdb
 
-        if isinstance(table.source, DuckdbTable):  # kept, it would keep its owner from writing
-            database = duckdb.connect(":memory:", config=_SETTINGS)
-            lock(database, table.source)
-            return database
-        # A child process must not use its parent's; a file that was written anew gets a new one.
-        key = os.getpid(), tuple(signature(table))
+        if not isinstance(table.source, (ParquetFiles, CsvFiles)):
+            # Kept, a database would keep an owner from writing; and frames would share one, broken or not.
+            with closing(duckdb.connect(":memory:", config=_SETTINGS)) as database:
+                lock(database, table.source)
+                yield database
+            return
+        key = tuple(signature(table))  # a file that was written anew gets a new one
+        try:
+            with closing(self._cursor(key, table)) as connection:
+                yield connection
+        except BaseException:
+            with self._mutex:
+                self._open.pop(key, None)
+            raise
+
+    def _cursor(self, key: object, table: Table) -> Any:
+        import duckdb
+
         with self._mutex:
             if key not in self._open:
-                self._open[key] = duckdb.connect(":memory:", config=_SETTINGS)
-                lock(self._open[key], table.source)
+                made = duckdb.connect(":memory:", config=_SETTINGS)
+                lock(made, table.source)
+                self._open[key] = made
             self._open.move_to_end(key)
             while len(self._open) > _MOST:
                 self._open.popitem(last=False)
             return self._open[key].cursor()
+
+    def _leave_behind(self) -> None:
+        """A child must neither use nor close its parent's databases, whose threads it does not have."""
+        self._inherited.append(self._open)
+        self._open, self._mutex = OrderedDict(), threading.Lock()
 
     def close(self) -> None:
         """Give all of them back."""

@@ -83,8 +83,7 @@ class DuckdbRun:
         if not self.groups:
             return [()]
         known = self.bound.groups, self.bound.atoms
-        with _REMEMBERING:
-            listed = _REMEMBERED.get(known)
+        listed = _REMEMBERED.get(known)
         if listed is not None:
             columns = [
                 f"unnest(CAST(? AS {group.kind.value}[])) AS {name}"
@@ -97,11 +96,13 @@ class DuckdbRun:
         self._make_keys()
         rows = self._fetch(f"SELECT {', '.join(self.groups)} FROM keys ORDER BY place")
         listed = [tuple(row) for row in rows]
-        if len(listed) <= MOST_REMEMBERED:
-            with _REMEMBERING:
+        if len(listed) <= MOST_REMEMBERED and _REMEMBERING.acquire(blocking=False):  # a fork may inherit it locked
+            try:
                 _REMEMBERED[known] = listed
                 while len(_REMEMBERED) > MOST_REMEMBERED:
                     _REMEMBERED.pop(next(iter(_REMEMBERED)))
+            finally:
+                _REMEMBERING.release()
         return listed
 
     def _make_keys(self) -> None:

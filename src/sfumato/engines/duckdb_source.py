@@ -13,7 +13,7 @@ from typing import Any
 from sfumato.dataset.duckdb_table import DuckdbTable
 from sfumato.dataset.files import CsvFiles, ParquetFiles
 from sfumato.dataset.frame import Frame
-from sfumato.dataset.kind import Kind
+from sfumato.dataset.kind import Kind, kinds
 from sfumato.dataset.source import Source
 from sfumato.dataset.table import Table
 from sfumato.engines.lower import read_column
@@ -70,14 +70,16 @@ def _reader(source: ParquetFiles | CsvFiles) -> str:
 
 def reading(table: Table, source: str, names: Mapping[str, str], units: Sequence[str]) -> str:
     """The columns under the engine's names for them, as their kinds, and the unit's columns."""
-    stored = table.source.schema() if isinstance(table.source, DuckdbTable) else {}
+    types = table.source.types() if isinstance(table.source, DuckdbTable) else {}
+    stored = kinds(types)
     read = []
     for name, own in names.items():
         column = read_column(f"s.{quoted(name)}", table.columns[name])
         read.append(f"{_apart(column, table.columns[name].kind, stored)} AS {own}")
     for name, own in zip(table.unit.columns, units, strict=True):
         # Taken as they are stored: a cast might make one unit of two.
-        read.append(f"{_apart(f's.{quoted(name)}', stored.get(name), stored)} AS {own}")
+        collated = types.get(name, "").upper().startswith("VARCHAR")
+        read.append(f"{_apart(f's.{quoted(name)}', Kind.TEXT if collated else None, stored)} AS {own}")
     return f"SELECT {', '.join(read) or '1 AS one'} FROM {source} AS s"
 
 

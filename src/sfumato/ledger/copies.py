@@ -8,6 +8,7 @@ from sfumato.errors import LedgerBroken, Refused
 from sfumato.ledger.balance import Balance
 from sfumato.ledger.draft import Draft
 from sfumato.ledger.entry import Entry, Kind
+from sfumato.ledger.operations import declare
 from sfumato.ledger.portable import Copy, Line
 
 
@@ -43,6 +44,18 @@ def missing(head: int, ours: Iterator[Entry], copy: Copy) -> Iterator[Line]:
         )
 
 
+def _take_over(draft: Draft, entry: Entry) -> None:
+    """What a copy forbade holds here too: whose a source is, and who may not ask any more."""
+    population = entry.population or ""
+    if entry.kind is Kind.DECLARED:
+        declare(draft, population, entry.details["sources"])
+        return
+    people = draft.balance.population(population)
+    account = people.account if entry.analyst is None else people.analyst(entry.analyst)
+    if not account.revoked:
+        draft.append(Kind.REVOKED, population=population, analyst=entry.analyst, detail=entry.details)
+
+
 def merge(draft: Draft, copy: Copy) -> int:
     """Count what a copy spent since it went its own way; what was counted before is not counted again."""
     if copy.identity != draft.identity:
@@ -59,6 +72,8 @@ def merge(draft: Draft, copy: Copy) -> int:
             shared = mine is not None and mine.hash == entry.hash
         if not shared and _origin(entry) is not None:
             spends.append(entry)
+        elif not shared and entry.kind in (Kind.DECLARED, Kind.REVOKED):
+            _take_over(draft, entry)
     known = {_origin(entry) for entry in (*([] if mine is None else [mine]), *ours)}
     new = [entry for entry in spends if _origin(entry) not in known]
     for entry in new:

@@ -68,8 +68,8 @@ class Desk:
                 for ticket in batch:
                     try:
                         ticket.result = draft.attempt(ticket.work)
-                    except SfumatoError as refusal:
-                        ticket.error = refusal
+                    except (SfumatoError, TypeError, ValueError, OverflowError) as refusal:
+                        ticket.error = refusal  # of this operation alone
                 work.append(draft.lines)
                 work.erase(draft.erased)
             self._balance = draft.balance
@@ -162,10 +162,12 @@ class Desk:
 
 _desks: weakref.WeakSet[Desk] = weakref.WeakSet()
 _held: list[Desk] = []  # while this process forks
+_forking = threading.Lock()  # two threads that fork at once do it one after the other
 
 
 def _before_fork() -> None:
     """A child must not inherit a connection: SQLite would take the parent's locks for its own."""
+    _forking.acquire()
     _held[:] = _desks
     for desk in _held:  # all long ones first: who reads one ledger may be waiting to write another
         desk._long.acquire()
@@ -179,13 +181,17 @@ def _after_fork_in_parent() -> None:
         desk._brief.release()
         desk._long.release()
     _held.clear()
+    _forking.release()
 
 
 def _after_fork_in_child() -> None:
+    global _forking
+    _forking = threading.Lock()
     for desk in _desks:
         desk._make_locks()  # the threads that held or awaited the old ones are not in the child
     for desk in _held:
-        desk.store.process = os.getpid()
+        if not isinstance(desk.store, MemoryStore):  # a copy of one in memory would have its allowance a second time
+            desk.store.process = os.getpid()
     _held.clear()
 
 

@@ -1,8 +1,10 @@
-"""Many callers, one transaction: whoever comes first does the work of all who came by then.
+"""Many callers, one transaction: whoever gets the lock does the work of all who came by then.
 
-A caller enqueues a piece of work. If nobody leads, it leads: it takes the whole queue, works it off in one transaction,
-and hands each caller its result. Meanwhile the others queue up; the first of them leads next. There is no thread in
-the background, and nobody gets a result before the transaction that holds it has been committed.
+A caller enqueues a piece of work and waits for the lock. Who gets it first takes the whole queue and works it off in
+one transaction; the others find theirs done when the lock comes to them. There is no thread in the background, nobody
+has to be woken, and an interrupt gives the lock back wherever it strikes.
+
+A result counts only after the transaction that holds it was committed: until then a ticket says that it is not known.
 """
 
 from __future__ import annotations
@@ -14,102 +16,65 @@ from typing import Generic, TypeVar
 from sfumato.errors import LedgerUnavailable, SfumatoError
 
 Work = TypeVar("Work")
+_UNKNOWN = "the ledger was interrupted; whether it was written is not known; if it was, it counts as spent"
 
 
 class Ticket(Generic[Work]):
     """A piece of work, and later its result or its error."""
 
-    __slots__ = ("_wake", "done", "error", "leads", "result", "work")
+    __slots__ = ("committed", "error", "result", "taken", "work")
 
     def __init__(self, work: Work) -> None:
         self.work = work
         self.result: object = None
         self.error: BaseException | None = None
-        self.done = False
-        self.leads = False
-        self._wake = threading.Lock()
-        self._wake.acquire()
-
-    def wait(self) -> None:
-        """Sleep until this ticket is done or has to lead."""
-        self._wake.acquire()
-
-    def wake(self) -> None:
-        """End the sleep; called once."""
-        self._wake.release()
+        self.taken = False  # by somebody who leads
+        self.committed = False
 
 
 class Combiner(Generic[Work]):
-    """A queue of work, and whoever leads."""
+    """A queue of work, and the lock of whoever leads."""
 
     def __init__(self, process: Callable[[Sequence[Ticket[Work]]], None]) -> None:
         self._process = process
-        self._mutex = threading.Lock()
+        self._lead = threading.Lock()
         self._queue: list[Ticket[Work]] = []
-        self._led = False
 
     def submit(self, work: Work) -> object:
         """Have a piece of work done, by this caller or by another one."""
         ticket = Ticket(work)
+        self._queue.append(ticket)
         try:
-            with self._mutex:
-                self._queue.append(ticket)
-                ticket.leads, self._led = not self._led, True
-            if not ticket.leads:
-                ticket.wait()
-            if not ticket.done:
-                self._lead(ticket)
+            with self._lead:
+                if not ticket.taken:
+                    self._work_off()
         except BaseException:
-            self._withdraw(ticket)
+            if not ticket.taken and ticket in self._queue:
+                self._queue.remove(ticket)
             raise
         if ticket.error is not None:
             raise ticket.error
+        if not ticket.committed:
+            raise LedgerUnavailable(_UNKNOWN)
         return ticket.result
 
-    def _lead(self, leader: Ticket[Work]) -> None:
-        with self._mutex:
-            batch, self._queue = self._queue, []
+    def _work_off(self) -> None:
+        batch = self._queue[:]
+        del self._queue[: len(batch)]  # others only append, so these are the ones
+        for ticket in batch:
+            ticket.taken = True
         try:
             self._process(batch)
-        except BaseException as error:
+        except SfumatoError as error:
             for ticket in batch:
                 ticket.error = _of_its_own(error)
-            if not isinstance(error, SfumatoError):
-                raise
-        finally:
-            for ticket in batch:
-                ticket.done = True
-            self._hand_over(leader)
-            for ticket in batch:
-                if ticket is not leader:
-                    ticket.wake()
-
-    def _hand_over(self, leader: Ticket[Work]) -> None:
-        """Let the first in the queue lead, or nobody."""
-        with self._mutex:
-            leader.leads = False
-            following = self._queue[0] if self._queue else None
-            if following is None:
-                self._led = False
-            else:
-                following.leads = True
-        if following is not None:
-            following.wake()
-
-    def _withdraw(self, ticket: Ticket[Work]) -> None:
-        """An interrupted caller neither stays in the queue nor keeps the lead."""
-        with self._mutex:
-            if ticket in self._queue:
-                self._queue.remove(ticket)
-        if ticket.leads:
-            self._hand_over(ticket)
+            return
+        for ticket in batch:
+            ticket.committed = True
 
 
-def _of_its_own(error: BaseException) -> SfumatoError:
+def _of_its_own(error: SfumatoError) -> SfumatoError:
     """An error for one caller, since a traceback belongs to one."""
-    if isinstance(error, SfumatoError):
-        own: SfumatoError = type(error)(*error.args)
-    else:
-        own = LedgerUnavailable("the ledger was interrupted; whether it was written is not known")
+    own: SfumatoError = type(error)(*error.args)
     own.__cause__ = error
     return own

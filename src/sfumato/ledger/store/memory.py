@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sfumato.entropy import Entropy
-from sfumato.errors import InvalidArgument
+from sfumato.errors import InvalidArgument, LedgerUnavailable
 from sfumato.ledger.entry import Entry, Head, Kind
 from sfumato.ledger.payload import Payload, fresh
 from sfumato.ledger.portable import Line
@@ -108,9 +108,17 @@ class MemoryStore:
     @contextmanager
     def write(self) -> Iterator[MemoryTransaction]:
         """A transaction; the desk lets one in at a time."""
+        self._check_process()
         work = MemoryTransaction(self)
         yield work
         work.commit()
+
+    def _check_process(self) -> None:
+        if self.process != os.getpid():
+            raise LedgerUnavailable(
+                "a ledger in memory must be used by the process that made it; this is another one, in which it would "
+                "have its allowance a second time; keep the ledger in a file: ledger='ledger.db'; nothing was charged"
+            )
 
     @contextmanager
     def read(self) -> Iterator[MemoryTransaction]:

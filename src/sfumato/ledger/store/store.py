@@ -42,7 +42,7 @@ _LINES = (
     .limit(_PAGE)
 )
 _ANSWERS = (
-    select(ENTRY.c.analyst, PAYLOAD.c.text, ENTRY.c.refers)
+    select(ENTRY.c.analyst, PAYLOAD.c.text, ENTRY.c.refers, PAYLOAD.c.salt, ENTRY.c.payload_digest)
     .select_from(PAYLOAD.join(ENTRY, ENTRY.c.number == PAYLOAD.c.number))
     .where(PAYLOAD.c.replay == bindparam("key", type_=Text))
     .order_by(PAYLOAD.c.number.desc())
@@ -92,7 +92,11 @@ class Transaction:
 
     def answers(self, replay: str) -> Sequence[tuple[str, str, int]]:
         """Analyst, stored text and reservation of every answer under a replay key, latest first."""
-        return [(row[0], row[1], row[2]) for row in self._connection.execute(_ANSWERS, {"key": replay})]
+        rows = self._connection.execute(_ANSWERS, {"key": replay}).fetchall()
+        for _, text, refers, salt, digest in rows:
+            if Payload(bytes(salt), text, replay).digest != digest:
+                raise LedgerBroken(f"the stored answer to question {refers} was changed; verify the ledger")
+        return [(row[0], row[1], row[2]) for row in rows]
 
     def stored(self, numbers: Iterable[int]) -> list[int]:
         """Those of the entries whose payload is still there."""
@@ -148,6 +152,28 @@ class Store:
         self.engine = engine
         self.sqlite = engine.dialect.name == "sqlite"
         self.process = os.getpid()
+        self._file = self._identity()
+
+    def _identity(self) -> tuple[int, int] | None:
+        """Which file it is, whatever its name; None for a database that is no file, or has none any more."""
+        try:
+            found = os.stat(self.engine.url.database or "") if self.sqlite else None
+        except OSError:
+            return None
+        return None if found is None else (found.st_dev, found.st_ino)
+
+    def _check_file(self) -> None:
+        """What is written into a file that was removed or replaced is lost."""
+        found = self._identity()
+        if found == self._file:
+            return
+        if found is None:
+            raise LedgerUnavailable(
+                "the ledger must be readable and writable; its file is gone; put it back; nothing was charged"
+            )
+        raise LedgerBroken(
+            "the ledger's file was replaced while it was open; open the new one, and merge the old; nothing was charged"
+        )
 
     def _connect(self) -> Connection:
         if self.process != os.getpid():  # SQLite would take the parent's locks for this process's own
@@ -160,6 +186,7 @@ class Store:
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         """A transaction that no other writer overlaps; it is durable when this returns without an error."""
+        self._check_file()
         with unavailable("nothing was charged"), self._connect() as connection:
             connection = connection.execution_options(sfumato_writes=True)
             transaction = connection.begin()
@@ -208,7 +235,12 @@ class Store:
                 unavailable("the text is erased, but may remain in the write-ahead log"),
                 self._connect() as connection,
             ):
-                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+                busy, *_ = connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+                if busy:
+                    raise LedgerUnavailable(
+                        "the text is erased, but remains in the write-ahead log while another program reads the "
+                        "ledger; erase it again when that has ended"
+                    )
 
     def close(self) -> None:
         """Give the connections back."""
