@@ -7,6 +7,7 @@ views and tables no other connection sees; what may be reached from it is fixed 
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import threading
 from collections import OrderedDict
@@ -31,7 +32,6 @@ class Databases:
     def __init__(self) -> None:
         self._open: OrderedDict[object, Any] = OrderedDict()
         self._mutex = threading.Lock()
-        self._inherited: list[Any] = []
         atexit.register(self.close)  # DuckDB complains on the way out about what is left open
         os.register_at_fork(after_in_child=self._leave_behind)
 
@@ -70,7 +70,8 @@ class Databases:
 
     def _leave_behind(self) -> None:
         """A child must neither use nor close its parent's databases, whose threads it does not have."""
-        self._inherited.append(self._open)
+        for database in self._open.values():  # also when the child ends: one reference too many keeps it
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(database))
         self._open, self._mutex = OrderedDict(), threading.Lock()
 
     def close(self) -> None:

@@ -12,7 +12,6 @@ number whose square is as large, or a little more. Weighed in the same way, a un
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,7 +35,6 @@ _MASK = "bit_or(CAST(1 AS BIGINT) << g)"  # the groups that a unit is in
 
 MOST_REMEMBERED = 1_000
 _REMEMBERED: dict[tuple[tuple[Group, ...], tuple[Atom, ...]], list[tuple[Key, ...]]] = {}
-_REMEMBERING = threading.Lock()
 
 
 class DuckdbRun:
@@ -96,13 +94,10 @@ class DuckdbRun:
         self._make_keys()
         rows = self._fetch(f"SELECT {', '.join(self.groups)} FROM keys ORDER BY place")
         listed = [tuple(row) for row in rows]
-        if len(listed) <= MOST_REMEMBERED and _REMEMBERING.acquire(blocking=False):  # a fork may inherit it locked
-            try:
-                _REMEMBERED[known] = listed
-                while len(_REMEMBERED) > MOST_REMEMBERED:
-                    _REMEMBERED.pop(next(iter(_REMEMBERED)))
-            finally:
-                _REMEMBERING.release()
+        if len(listed) <= MOST_REMEMBERED:
+            if len(_REMEMBERED) >= MOST_REMEMBERED:
+                _REMEMBERED.clear()
+            _REMEMBERED[known] = listed
         return listed
 
     def _make_keys(self) -> None:

@@ -1,8 +1,10 @@
 """Many callers, one transaction: whoever gets the lock does the work of all who came by then.
 
 A caller enqueues a piece of work and waits for the lock. Who gets it first takes the whole queue and works it off in
-one transaction; the others find theirs done when the lock comes to them. There is no thread in the background, nobody
-has to be woken, and an interrupt gives the lock back wherever it strikes.
+one transaction; the others find theirs done when the lock comes to them. Nobody has to be woken.
+
+Python delivers Ctrl-C to the main thread, between any two instructions: in the middle of a transaction it would leave
+locks and connections behind. So the main thread lets another one do it, waits, and may be interrupted in waiting.
 
 A result counts only after the transaction that holds it was committed: until then a ticket says that it is not known.
 """
@@ -43,20 +45,26 @@ class Combiner(Generic[Work]):
     def submit(self, work: Work) -> object:
         """Have a piece of work done, by this caller or by another one."""
         ticket = Ticket(work)
-        self._queue.append(ticket)
-        try:
-            with self._lead:
-                if not ticket.taken:
-                    self._work_off()
-        except BaseException:
-            if not ticket.taken and ticket in self._queue:
-                self._queue.remove(ticket)
-            raise
+        if threading.current_thread() is threading.main_thread():
+            deputy = threading.Thread(target=self._serve, args=(ticket,), daemon=True)
+            deputy.start()
+            deputy.join()
+        else:
+            self._serve(ticket)
         if ticket.error is not None:
             raise ticket.error
         if not ticket.committed:
             raise LedgerUnavailable(_UNKNOWN)
         return ticket.result
+
+    def _serve(self, ticket: Ticket[Work]) -> None:
+        self._queue.append(ticket)
+        try:
+            with self._lead:
+                if not ticket.taken:
+                    self._work_off()
+        except BaseException as error:
+            ticket.error = error
 
     def _work_off(self) -> None:
         batch = self._queue[:]
