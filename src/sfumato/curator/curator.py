@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
-from uuid import uuid4
 
 from sfumato import checks
 from sfumato.accounting.filter import Remaining
@@ -32,6 +31,7 @@ from sfumato.dataset.frame import Frame
 from sfumato.dataset.table import Table
 from sfumato.engines.duckdb import DuckdbEngine
 from sfumato.engines.engine import FAILED, Engine
+from sfumato.entropy import SYSTEM
 from sfumato.errors import BudgetExhausted, EngineFailed, EngineTimeout, InvalidArgument, SfumatoError, SourceNotFound
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.request import Replay, Reservation
@@ -177,7 +177,7 @@ class Curator:
     def _ask(self, question: str, epsilon: checks.Number, chosen: Options, analyst: str) -> Answer:
         plan = self.plan(question, epsilon, chosen)
         self._declare(_still_there(plan.bound.table))  # a glob may find more by now
-        promise = promise_of(plan, chosen) + ("" if self._replay else f" {uuid4().hex}")
+        promise = promise_of(plan, chosen) + ("" if self._replay else f" {SYSTEM.bits(128):032x}")
         held = self.ledger.reserve(request_of(plan, question, promise, self.population, analyst))
         if isinstance(held, Replay):
             return read_answer(held.answer, self._said(analyst))

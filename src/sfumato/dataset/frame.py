@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
-from uuid import uuid4
 
 from sfumato.dataset.kind import Kind, kind_named, kinds
 from sfumato.dataset.name import distinct
 from sfumato.dataset.text import in_microseconds, readable_text, valid_text
+from sfumato.entropy import SYSTEM
 from sfumato.errors import InvalidArgument
 
 Library = Literal["pandas", "polars", "pyarrow"]
@@ -23,7 +23,9 @@ class Frame:
     """A frame in memory; equal only to itself, and silent about its rows."""
 
     frame: Any = field(repr=False)  # a frame prints its rows
-    serial: str = field(default_factory=lambda: uuid4().hex, repr=False)  # no other frame has it, in any process
+    serial: str = field(
+        default_factory=lambda: f"{SYSTEM.bits(128):032x}", repr=False
+    )  # no other frame has it, in any process
 
     typed: ClassVar[bool] = True
 
