@@ -163,7 +163,9 @@ class Curator:
                 lambda e: self._ask(question, e, chosen, analyst),
             )
         if epsilon is None:
-            raise InvalidArgument("epsilon must be given, or within; got neither; ask(..., epsilon=0.5) or within='5%'")
+            raise InvalidArgument(
+                "epsilon must be given, or within; got neither; for example epsilon 0.5, or within 5%"
+            )
         return self._ask(question, epsilon, chosen, analyst)
 
     def _cap(self, epsilon: checks.Number | None, analyst: str) -> Fraction:

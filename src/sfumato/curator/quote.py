@@ -62,6 +62,9 @@ def _expected(plan: PricedPlan, priced: PricedMeasure) -> Expected:
     half_width = float(priced.share.noise(moves).reach(plan.confidence) * priced.step)
     if limit is not None:
         return Expected(half_width, "")
+    if priced.most is not None:
+        most = float(priced.share.noise(plan.moves(priced, priced.most)).reach(plan.confidence) * priced.step)
+        return Expected(most, ", or less if that many rows of one unit are rare")
     row = (
         "row" if priced.measure.statistic is not Statistic.SUM else f"row of {priced.row_steps * float(priced.step):g}"
     )

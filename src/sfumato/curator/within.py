@@ -79,7 +79,7 @@ def ask_within(wanted: Within, cap: Fraction, plan: Plans, ask: Asks) -> Answer:
         more = "more than can be told" if needed is None else f"about {float(needed):g}"
         raise OutOfReach(
             f"{wanted} is not within reach: by a pilot, for which an epsilon of {float(first):g} was charged, it "
-            f"needs {more} beside, of {float(cap - first):g}; ask for less accuracy, declare most_rows, or give a "
+            f"needs {more} beside, of {float(cap - first):g}; ask for less accuracy, give bound=, or a "
             f"larger epsilon; the pilot's own answer is free: ask with epsilon={float(first):g}"
         )
     return _together(pilot, ask(needed), wanted)

@@ -34,7 +34,7 @@ ROW = 1 << 20  # lattice steps of one row in a count
 _DIGITS = 31  # a value has at most 2**31 steps, so that products with a weight fit 64 bits
 LARGEST_EPSILON = 10_000
 _LEAST_MISS = Fraction(1, 10**12)
-_FEW = 3  # rows of a unit that are not worth the price of a limit
+_FEW = 8  # rows of a unit that are not worth the price of a limit
 _TENTH, _NONE = Fraction(1, 10), Fraction(0)
 
 

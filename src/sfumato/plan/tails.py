@@ -25,6 +25,7 @@ import numpy as np
 from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
 from sfumato.plan.influence import BINS, ROW_BIN, edge, octave_above, octave_below, octaves
 
+Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 STRETCHES = (1, 2, 4, 8)  # bins that are looked at together
 _FALSE = Fraction(1, 1000)  # how often noise alone is taken for somebody far out
 _LIKELY, _LIKELIEST = 2.5, 4.5  # standard deviations of one bin: right after what is seen, and anywhere
@@ -188,35 +189,35 @@ class Limit:
 
 
 def choose(tails: Tails, variance: float, cells: int) -> Limit:
-    """The limit with the least predicted squared error over all cells.
+    """The limit with the least predicted squared error over all cells; with a declared maximum also by the interval.
 
     The noise of a cell has `variance` times C**2. The loss is the one that the interval will admit, spread over the
-    cells evenly, since nothing says which group it is missing from.
+    cells evenly, since nothing says which group it is missing from. The interval of each cell has all of it.
     """
-    top = tails.top
-    edges = [tails.edge(j) for j in range(top + 1)]
+    edges = [tails.edge(j) for j in range(tails.top + 1)]
     if tails.most is None:
-        return Limit(edges[int(np.argmin(_errors(tails, edges, top, None, variance, cells)))], False)
+        return Limit(_best(tails, edges, variance, cells), closed=False)
     below = [each for each in edges if each < tails.most]
-    candidates = [*below, tails.most]
-    errors = _errors(tails, candidates, BINS - 1, tails.most, variance, cells)
-    closed = int(np.argmin(errors))
+    candidates = np.array([*below, tails.most], dtype=float)
+    widths = 2 * math.sqrt(variance) * candidates + _lost(tails, candidates, BINS - 1, tails.most)
+    closed = Limit([*below, tails.most][int(np.argmin(widths))], closed=True)
     if not below or not tails.enough():
-        return Limit(candidates[closed], True)
-    seen = int(np.argmin(_errors(tails, below, top, None, variance, cells)))
-    more = tails.lost(below[seen], False) + tails.continued(below[seen])
-    open_error = cells * variance * float(below[seen]) ** 2 + float(more) ** 2 / cells
-    return Limit(below[seen], False) if errors[closed] > _WORTH**2 * open_error else Limit(candidates[closed], True)
+        return closed
+    seen = _best(tails, below, variance, cells)
+    width = 2 * math.sqrt(variance) * seen + tails.lost(seen, False) + tails.continued(seen)
+    return Limit(seen, closed=False) if float(widths.min()) > _WORTH * width else closed
 
 
-def _errors(
-    tails: Tails, limits: Sequence[int], end: int, most: int | None, variance: float, cells: int
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """The predicted squared error of each limit; in floats, since it only chooses."""
+def _best(tails: Tails, limits: Sequence[int], variance: float, cells: int) -> int:
+    chosen = np.array(limits, dtype=float)
+    errors = cells * variance * chosen**2 + _lost(tails, chosen, tails.top, None) ** 2 / cells
+    return limits[int(np.argmin(errors))]
+
+
+def _lost(tails: Tails, limits: Floats, end: int, most: int | None) -> Floats:
+    """What each limit takes away at most; in floats, since it only chooses."""
     edges = np.array([tails.edge(j) for j in range(end + 1)], dtype=float)
     upper = edges[1:] if most is None else np.minimum(np.append(edges[1:-1], math.inf), most)
     units = np.maximum(0, np.array(tails.counts[:end], dtype=float) + np.array(tails.reach[:end], dtype=float))
-    chosen = np.array(limits, dtype=float)
-    lost = np.maximum(0, upper - np.maximum(edges[:-1], chosen[:, None])) @ units
-    errors: np.ndarray[tuple[int], np.dtype[np.float64]] = cells * variance * chosen**2 + lost**2 / cells
-    return errors
+    lost: Floats = np.maximum(0, upper - np.maximum(edges[:-1], limits[:, None])) @ units
+    return lost
