@@ -41,7 +41,8 @@ from sfumato.errors import (
     Refused,
     SfumatoError,
 )
-from sfumato.plan.parse import Parameters, parse
+from sfumato.plan.parameters import Parameters
+from sfumato.plan.parse import parse
 from sfumato.project import FILE, Project, load
 
 apilevel = "2.0"

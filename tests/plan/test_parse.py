@@ -29,8 +29,9 @@ from sfumato.plan.node import (
     TableName,
 )
 from sfumato.plan.parse import parse
-from sfumato.plan.tree import LONGEST, NOTES, read, spell_out
-from sfumato.plan.tree import SPELT_OUT as SPELLINGS
+from sfumato.plan.spelling import NOTES, spell_out
+from sfumato.plan.spelling import SPELT_OUT as SPELLINGS
+from sfumato.plan.tree import LONGEST, read
 
 REFUSED = [
     tuple(line.split("  ==>  "))
