@@ -118,7 +118,8 @@ def aggregate(random: Random) -> str:
         (
             "COUNT(*)", f"COUNT({value(random, 1)})", "COUNT(r)", "COUNT(DISTINCT UNIT)", "COUNT(DISTINCT UNIT)",
             f"SUM({value(random, 2)})", f"SUM({value(random, 1)})", "SUM(x)", f"AVG({value(random, 1)})", "AVG(x)",
-            "VARIANCE(x)", f"STDDEV_POP({value(random, 1)})",
+            "VARIANCE(x)", f"STDDEV_POP({value(random, 1)})", "MEDIAN(x)", "MEDIAN(y)", "MIN(k)", "MAX(x) - MIN(x)",
+            f"QUANTILE_CONT({value(random, 1)}, {random.choice((0.1, 0.5, 0.9))})",
             f"SUM(CASE WHEN {truth(random, 1)} THEN {value(random, 0)} ELSE 0 END)", "SUM(-5)", "AVG(7)",
         )
     )  # fmt: skip

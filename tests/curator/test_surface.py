@@ -11,7 +11,11 @@ from sfumato.curator.curator import Curator
 
 SOURCE = Path(inspect.getfile(sf)).parent
 DRAWS = {"draw", "draw_one", "release"}  # what turns exact numbers into noisy ones
-CHARGED = {("curator/measure.py", "release"), ("curator/release.py", "draw")}  # reached from `Curator._compute` only
+CHARGED = {
+    ("curator/zoom.py", "release"),
+    ("curator/measure.py", "release"),
+    ("curator/release.py", "draw"),
+}  # reached from `Curator._compute` only
 
 
 def calls(name: str) -> dict[str, set[str]]:

@@ -58,7 +58,11 @@ def _understood(plan: PricedPlan) -> str:
         "where": None if bound.where is None else repr(bound.where.expression),
         "groups": [repr(group.expression) for group in bound.groups],
         "measures": [
-            [measure.statistic.value, None if measure.argument is None else repr(measure.argument.expression)]
+            [
+                measure.statistic.value,
+                None if measure.argument is None else repr(measure.argument.expression),
+                *map(str, measure.points),
+            ]
             for measure in bound.measures
         ],
         "shown": [[column.name, repr(column.expression)] for column in bound.shown],

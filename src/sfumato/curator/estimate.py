@@ -11,11 +11,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sfumato.curator.line import quantile_of
 from sfumato.curator.measure import Measured
 from sfumato.curator.spread import spread_of
 from sfumato.curator.value import Estimate
 from sfumato.dataset.column import Key
 from sfumato.plan.bound import Statistic
+from sfumato.plan.tails import Limit, Tails
 
 _FOR_LOSS = Fraction(1, 5)
 
@@ -24,11 +26,12 @@ _FOR_LOSS = Fraction(1, 5)
 class Bar:
     """How far the cells of a measure may be off: the reach of the noise, and what the limit took away at most.
 
-    `lost` is None where too few units are seen to bound it.
+    `lost` is None where too few units are seen to bound it. `miss` is how often the noise may reach farther.
     """
 
     reach: int
     lost: int | None
+    miss: Fraction
 
 
 def bar(measured: Measured, miss: Fraction) -> Bar:
@@ -36,17 +39,20 @@ def bar(measured: Measured, miss: Fraction) -> Bar:
     bought = measured.influences is not None
     noise_miss = miss * (1 - _FOR_LOSS) if bought else miss
     tails = measured.tails(miss * _FOR_LOSS)
-    reach = measured.noise.reach(1 - noise_miss / measured.priced.cells)
-    if tails is None:
-        return Bar(reach, 0)
-    limit = measured.limit
+    reach = measured.noise.reach(1 - noise_miss / max(1, measured.priced.cells))
+    return Bar(reach, 0 if tails is None else _lost(tails, measured.limit), noise_miss)
+
+
+def _lost(tails: Tails, limit: Limit) -> int | None:
     if limit.closed:
-        return Bar(reach, tails.lost(limit.steps, closed=True))
-    return Bar(reach, tails.lost(limit.steps, closed=False) + tails.continued(limit.steps) if tails.enough() else None)
+        return tails.lost(limit.steps, closed=True)
+    return tails.lost(limit.steps, closed=False) + tails.continued(limit.steps) if tails.enough() else None
 
 
-def estimate(measured: Measured, key: tuple[Key, ...], off: Bar) -> Estimate:
-    """The private value of one group with its interval."""
+def estimate(measured: Measured, key: tuple[Key, ...], off: Bar, point: int = 0) -> Estimate:
+    """The private value of one group with its interval; `point` is the number of a quantile."""
+    if measured.seen:
+        return quantile_of(measured.seen[key], measured.priced.measure.points[point], off.lost, float(off.miss))
     cells = measured.cells[key]
     away = None if off.lost is None else off.reach + off.lost
     if measured.priced.measure.statistic is Statistic.MEAN:

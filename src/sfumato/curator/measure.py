@@ -6,14 +6,19 @@ what is exact never does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
+from sfumato.curator.line import Seen
 from sfumato.curator.release import Releaser
+from sfumato.curator.zoom import look_closer
 from sfumato.dataset.column import Key
 from sfumato.engines.engine import Run
 from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
+from sfumato.plan.bound import Statistic
 from sfumato.plan.influence import (
     BINS,
     MAGNITUDES,
@@ -28,6 +33,8 @@ from sfumato.plan.tails import Limit, Tails, choose
 
 _LIKELY, _SURE = Fraction(1, 100), Fraction(1, 10**3)  # how often noise alone looks like a unit in any bin
 _WIDER = 8  # octaves
+_ALIKE = 2_000  # units of other values among those that a smaller limit takes rows from: one in so many
+_AROUND = 8  # cells of the last look whose noise adds up in a quantile's rank, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +47,13 @@ class Measured:
     cells: dict[tuple[Key, ...], tuple[int, ...]]
     influences: tuple[int, ...] | None
     histogram_moves: int
+    seen: Mapping[tuple[Key, ...], Seen] = field(default_factory=dict)
 
     @property
     def noise(self) -> LaplaceNoise | GaussianNoise:
-        """The noise of each cell."""
-        return self.priced.share.noise(self.moves)
+        """The noise of each cell; of quantiles, in the last look."""
+        share = self.priced.looks.around if self.seen else self.priced.share
+        return share.noise(self.moves)
 
     def tails(self, miss: Fraction) -> Tails | None:
         """What was bought about influences, right at all edges but with probability `miss`; None: nothing was."""
@@ -73,6 +82,12 @@ def measure_all(plan: PricedPlan, run: Run, releaser: Releaser) -> list[Measured
         start += priced.cells
         vector = [exact[key][cell] if key in exact else 0 for key in keys for cell in wanted]
         moves = plan.moves(priced, limit.steps)
+        if priced.measure.statistic is Statistic.QUANTILES:
+            seen = look_closer(plan, run, releaser, i, priced, (limit.steps, _smaller(plan, priced, influences, limit)))
+            found.append(
+                Measured(priced, limit, moves, dict.fromkeys(keys, ()), influences, plan.histogram_moves, seen)
+            )
+            continue
         noisy = iter(releaser.release(f"cells {i}", vector, moves, priced.share))
         cells = {key: tuple(next(noisy) for _ in wanted) for key in keys}
         found.append(Measured(priced, limit, moves, cells, influences, plan.histogram_moves))
@@ -133,5 +148,18 @@ def _limit(plan: PricedPlan, priced: PricedMeasure, influences: tuple[int, ...] 
         assert priced.declared_limit is not None
         return Limit(min(priced.declared_limit, largest), closed=False)
     tails = _tails(influences, plan.histogram_moves, _LIKELY, priced)
-    chosen = choose(tails, priced.share.variance(), groups * priced.cells)
+    variance, cells = priced.share.variance(), groups * priced.cells
+    if priced.measure.statistic is Statistic.QUANTILES:
+        variance, cells = _AROUND * priced.looks.around.variance(), groups
+    chosen = choose(tails, variance, cells)
     return Limit(min(chosen.steps, largest), chosen.closed)
+
+
+def _smaller(plan: PricedPlan, priced: PricedMeasure, influences: tuple[int, ...] | None, limit: Limit) -> int:
+    """The limit with which a quantile's place is found: as if units with many rows had values much like all others'."""
+    if influences is None:
+        return limit.steps
+    tails = _tails(influences, plan.histogram_moves, _LIKELY, priced)
+    noise = math.sqrt(_AROUND * priced.looks.place.variance())
+    edges = [tails.edge(bin) for bin in range(tails.top + 1) if priced.row_steps <= tails.edge(bin) < limit.steps]
+    return min([*edges, limit.steps], key=lambda steps: (noise * steps) ** 2 + (tails.lost(steps, False) / _ALIKE) ** 2)

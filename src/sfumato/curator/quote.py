@@ -45,7 +45,7 @@ def quote_of(plan: PricedPlan, left: Remaining | None = None) -> Quote:
     for column in plan.bound.shown:
         used = measured(column.expression)
         if len(used) == 1:
-            expected[column.name] = _expected(plan, plan.measures[next(iter(used))])
+            expected[column.name] = _expected(plan, plan.measures[next(iter(used)).position])
         elif used:
             expected[column.name] = Expected(None, "")
     fits = left is None or plan.epsilon <= left.epsilon or (plan.loss.rho or 0) <= left.rho
@@ -53,7 +53,7 @@ def quote_of(plan: PricedPlan, left: Remaining | None = None) -> Quote:
 
 
 def _expected(plan: PricedPlan, priced: PricedMeasure) -> Expected:
-    if priced.measure.statistic.is_centred:
+    if priced.measure.statistic.is_centred or priced.measure.statistic is Statistic.QUANTILES:
         return Expected(None, "")  # it depends on how many rows there are, which is private
     if priced.interval is None and priced.measure.statistic is Statistic.SUM:
         return Expected(None, "")

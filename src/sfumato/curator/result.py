@@ -109,8 +109,8 @@ class _Evaluation:
                 key = self.key[position]
                 is_number = isinstance(key, (int, float)) and not isinstance(key, bool)
                 return exactly(key) if is_number else key  # type: ignore[arg-type]
-            case MeasureAt(position):
-                return estimate(self.found[position], self.key, self.bars[position])
+            case MeasureAt(position, point):
+                return estimate(self.found[position], self.key, self.bars[position], point)
             case Literal():
                 return _constant(expression)
             case In(value, items):

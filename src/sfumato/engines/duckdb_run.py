@@ -12,16 +12,17 @@ number whose square is as large, or a little more. Weighed in the same way, a un
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sfumato.dataset.column import Key
+from sfumato.engines.duckdb_keys import Keys
 from sfumato.engines.duckdb_source import open_source, reading, signature
 from sfumato.engines.engine import FAILED, Cells
 from sfumato.engines.lower import Lower, number, used_columns
-from sfumato.engines.weights import WEIGHT, octave, or_zero, root, weighed, weight
+from sfumato.engines.weights import WEIGHT, address, octave, or_zero, root, weighed, weight
 from sfumato.errors import EngineFailed
-from sfumato.plan.bound import Atom, Group, Measure, Statistic
+from sfumato.plan.bound import Measure, Statistic
 from sfumato.plan.influence import BINS, CLOSE, FINE, HALVES, LAST_FINE, MAGNITUDES, ROW_BIN, SIGNED
 from sfumato.plan.node import Column, children, quoted
 from sfumato.plan.price import ROW, PricedMeasure, PricedPlan, sum_step
@@ -29,12 +30,9 @@ from sfumato.privacy.sensitivity import Norm
 
 PART = 8  # one unit in so many tells where the values of a mean lie
 LARGEST_PART = 1 << 52  # steps of one unit in one group; a million squares of it fit 128 bits
+SPOT = 40  # binary digits of an address
 MASK = 60  # groups that fit into the bits of one integer
 _MASK = "bit_or(CAST(1 AS BIGINT) << g)"  # the groups that a unit is in
-
-
-MOST_REMEMBERED = 1_000
-_REMEMBERED: dict[tuple[tuple[Group, ...], tuple[Atom, ...]], list[tuple[Key, ...]]] = {}
 
 
 class DuckdbRun:
@@ -51,7 +49,7 @@ class DuckdbRun:
         self.place, self.by = ("g", " GROUP BY g") if self.groups else ("1", "")
         self.measures: tuple[PricedMeasure, ...] = plan.measures
         self.source = open_source(connection, self.table, self._names())
-        self.listed = self._list_keys()
+        self.listed = Keys(self._execute, self.bound, self.groups).listed()
         counts_units = any(measure.statistic is Statistic.UNITS for measure in self.bound.measures)
         self.collapses = plan.norm is Norm.L2 and bool(self.units)
         grouped = counts_units and bool(self.groups) and not self.collapses
@@ -75,55 +73,6 @@ class DuckdbRun:
     def _fetch(self, sql: str) -> list[tuple[Any, ...]]:
         rows: list[tuple[Any, ...]] = self._execute(sql).fetchall()
         return rows
-
-    def _list_keys(self) -> list[tuple[Key, ...]]:
-        """A public table of keys; it is the same for the same declarations, so short ones are remembered."""
-        if not self.groups:
-            return [()]
-        known = self.bound.groups, self.bound.atoms
-        listed = _REMEMBERED.get(known)
-        if listed is not None:
-            columns = [
-                f"unnest(CAST(? AS {group.kind.value}[])) AS {name}"
-                for group, name in zip(self.bound.groups, self.groups, strict=True)
-            ]
-            place = f"unnest(range(1, {len(listed) + 1})) AS place"
-            values = [list(column) for column in zip(*listed, strict=True)] or [[] for _ in self.groups]
-            self._execute(f"CREATE TEMP TABLE keys AS SELECT {', '.join(columns)}, {place}", values)
-            return listed
-        self._make_keys()
-        rows = self._fetch(f"SELECT {', '.join(self.groups)} FROM keys ORDER BY place")
-        listed = [tuple(row) for row in rows]
-        if len(listed) <= MOST_REMEMBERED:
-            if len(_REMEMBERED) >= MOST_REMEMBERED:
-                _REMEMBERED.clear()
-            _REMEMBERED[known] = listed
-        return listed
-
-    def _make_keys(self) -> None:
-        """The group expressions over the cross product of the atoms' values."""
-        names = {atom.expression: quoted(f"a{i}") for i, atom in enumerate(self.bound.atoms)}
-        for i, atom in enumerate(self.bound.atoms):
-            self._execute(
-                f"CREATE TEMP TABLE atom{i} AS SELECT unnest(CAST(? AS {atom.kind.value}[])) AS a{i}, "
-                f"unnest(range({len(atom.values)})) AS p{i}",
-                [list(atom.values)],
-            )
-        render = Lower(self.table.columns, names)
-        listed = [
-            f"{render.sql(group.expression)} AS {name}"
-            for group, name in zip(self.bound.groups, self.groups, strict=True)
-        ]
-        atoms = range(len(self.bound.atoms))
-        place = "0"
-        for i in atoms:  # one number for the place in the cross product, so that no two keys are tied
-            place = f"({place} * {len(self.bound.atoms[i].values)} + p{i})"
-        keys = ", ".join(self.groups)
-        self._execute(
-            f"CREATE TEMP TABLE keys AS SELECT {keys}, row_number() OVER (ORDER BY min(p)) AS place "
-            f"FROM (SELECT {', '.join(listed)}, {place} AS p FROM {', '.join(f'atom{i}' for i in atoms)}) "
-            f"WHERE {' AND '.join(f'{name} IS NOT NULL' for name in self.groups)} GROUP BY {keys}"
-        )
 
     def _counted(self) -> str:
         """The rows that may count: with a unit, and passing WHERE; with keys and the arguments of all measures."""
@@ -170,6 +119,8 @@ class DuckdbRun:
         priced, x = self.measures[measure], f"x{measure}"
         if priced.measure.statistic is Statistic.COUNT:
             return [f"CASE WHEN {x} THEN CAST({ROW} AS BIGINT) ELSE 0 END"]
+        if priced.measure.statistic is Statistic.QUANTILES:
+            return [or_zero(x, f"CAST({ROW} AS BIGINT)")]
         interval = priced.interval
         assert interval is not None
         clipped = f"greatest(least({x}, {number(interval.high)}), {number(interval.low)})"
@@ -244,6 +195,7 @@ class DuckdbRun:
             self._collapse()
             return
         columns = ", ".join([*self.units, *(f"{self._influence(i)} AS n{i}" for i in range(len(self.measures)))])
+        columns += self._ends("x{0}", "x{0}")
         mask = ", bit_or(CAST(1 AS BIGINT) << g) AS mask" if self.masked else ""
         self._execute(
             f"CREATE TEMP TABLE units AS SELECT {columns}{mask} FROM {self.kept} GROUP BY {', '.join(self.units)}"
@@ -266,6 +218,7 @@ class DuckdbRun:
             for sql, name in zip(self._part(i), listed, strict=True)
         ]
         by = ", ".join([*self.units, *(["g"] if self.groups else [])])
+        sums[-1] += self._ends("x{0}", "x{0}")
         self._execute(f"CREATE TEMP TABLE parts AS SELECT {by}, {', '.join(sums)} FROM {self._halved()} GROUP BY {by}")
         squares = [
             f"sum({' + '.join(f'{name} * {name}' for name in listed)}) AS q{i}" for i, listed in enumerate(names)
@@ -273,12 +226,18 @@ class DuckdbRun:
         norms = [f"{root(f'q{i}')} AS n{i}" for i in range(len(self.measures))]
         units = ", ".join(self.units)
         self._execute(
-            f"CREATE TEMP TABLE units AS SELECT {units}, {', '.join(norms)} "
-            f"FROM (SELECT {units}, {', '.join(squares)} FROM parts GROUP BY {units})"
+            f"CREATE TEMP TABLE units AS SELECT * EXCLUDE ({', '.join(f'q{i}' for i in range(len(norms)))}), "
+            f"{', '.join(norms)} FROM "
+            f"(SELECT {units}, {', '.join(squares)}{self._ends('lo{0}', 'hi{0}')} FROM parts GROUP BY {units})"
         )
 
+    def _ends(self, low: str, high: str) -> str:
+        """The least and the largest value of a unit, for quantiles."""
+        asked = [i for i, priced in enumerate(self.measures) if priced.measure.points]
+        return "".join(f", min({low.format(i)}) AS lo{i}, max({high.format(i)}) AS hi{i}" for i in asked)
+
     def _part_names(self, measure: int) -> list[str]:
-        return [f"s{measure}_{cell}" for cell in range(self.measures[measure].cells)]
+        return [f"s{measure}_{cell}" for cell in range(max(1, self.measures[measure].cells))]
 
     def _part(self, measure: int) -> list[str]:
         """A unit's lattice sums in one group."""
@@ -289,7 +248,7 @@ class DuckdbRun:
 
     def _part_cells(self, limits: Sequence[int]) -> str:
         weights = [f"{weight(f'n{i}', limit)} AS f{i}" for i, limit in enumerate(limits)]
-        sums = [f"sum({name} * f{i} // {WEIGHT})" for i in range(len(limits)) for name in self._part_names(i)]
+        sums = [f"sum({name} * f{i} // {WEIGHT})" for i in self._summed() for name in self._part_names(i)]
         joined = f"parts JOIN (SELECT {', '.join([*self.units, *weights])} FROM units) USING ({', '.join(self.units)})"
         return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
 
@@ -300,6 +259,8 @@ class DuckdbRun:
                 return f"CAST(bit_count({_MASK}) AS HUGEINT) * {ROW}" if self.masked else f"CAST({ROW} AS HUGEINT)"
             case Measure(Statistic.COUNT, None):
                 return f"CAST(count(*) AS HUGEINT) * {ROW}"
+            case Measure(Statistic.QUANTILES):
+                return f"CAST(count(x{measure}) AS HUGEINT) * {ROW}"
         return f"CAST(sum({self._row_influence(measure)}) AS HUGEINT)"
 
     def _row_influence(self, measure: int) -> str:
@@ -328,18 +289,26 @@ class DuckdbRun:
         """The weighted sums of every group: one pass over the rows, and one over the units where units are counted."""
         found: dict[tuple[Key, ...], list[int]] = {}
         places = [i for i, priced in enumerate(self.measures) for _ in range(priced.cells)]
-        by_rows = [i for i, priced in enumerate(self.measures) if priced.measure.statistic is not Statistic.UNITS]
-        if self.collapses:
-            by_rows = list(range(len(self.measures)))
+        summed = self._summed()
+        by_rows = [i for i in summed if self.measures[i].measure.statistic is not Statistic.UNITS]
+        if self.collapses and summed:
+            by_rows = summed
             self._collect(found, places, by_rows, self._fetch(self._part_cells(limits)))
         elif by_rows:
             self._collect(found, places, by_rows, self._fetch(self._row_cells(by_rows, limits)))
-        for i in set(range(len(self.measures))) - set(by_rows):
+        for i in set(summed) - set(by_rows):
             self._collect(found, places, [i], self._unit_cells(i, limits[i]))
-        # Weights come from one pass and rows from another: had the files changed between them, no limit would hold.
+        self._check_unchanged()
+        return found
+
+    def _summed(self) -> list[int]:
+        """The measures that are sums over groups; quantiles are not."""
+        return [i for i, priced in enumerate(self.measures) if priced.cells]
+
+    def _check_unchanged(self) -> None:
+        """Weights come from one pass and rows from another: had the files changed between them, no limit would hold."""
         if signature(self.table) != self.opened:
             raise EngineFailed(FAILED)
-        return found
 
     def _collect(self, found: dict[tuple[Key, ...], list[int]], places: list[int], which: list[int], rows: Any) -> None:
         """Put sums where they belong; a group is known by its place in the public list, whatever the rows spell."""
@@ -355,14 +324,62 @@ class DuckdbRun:
             own = {i: self._row_influence(i) for i in which}
             sums = [f"sum(({step}) * ({weight(own[i], limits[i])}) // {WEIGHT})" for i in which for step in steps[i]]
             return f"SELECT {self.place}, {', '.join(sums)} FROM {self._halved()}{self.by}"
+        sums = [f"sum({weighed(step, i)})" for i in which for step in steps[i]]
         # Only those beyond a limit are weighed, and they are few: the rows of all others find nobody in a small table.
         weights = ", ".join([*self.units, *(f"{weight(f'n{i}', limits[i])} AS f{i}" for i in which)])
         heavy = " OR ".join(f"n{i} > CAST({limits[i]} AS HUGEINT)" for i in which)
-        sums = [f"sum({weighed(step, i)})" for i in which for step in steps[i]]
         joined = (
             f"{self._halved()} LEFT JOIN (SELECT {weights} FROM units WHERE {heavy}) USING ({', '.join(self.units)})"
         )
         return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
+
+    def landmarks(self, measure: int, width: int) -> dict[int, int]:
+        """Units by the cell of their least or of their largest value, as a hash of their own columns decides."""
+        one = f"SELECT x{measure} AS v FROM {self.kept}"
+        if self.units:
+            coin = f"hash({', '.join(self.units)}) % 2 = 0"
+            one = f"SELECT CASE WHEN {coin} THEN lo{measure} ELSE hi{measure} END AS v FROM units"
+        cell = f"{address(self.measures[measure].ruler, 'v')} // {width}"
+        found = self._fetch(f"SELECT {cell} AS j, count(*) FROM ({one}) WHERE v IS NOT NULL GROUP BY j")
+        return {int(cell): int(count) for cell, count in found}
+
+    def spots(
+        self,
+        measure: int,
+        limits: Sequence[int],
+        shift: int,
+        opened: Mapping[tuple[Key, ...], Collection[int]],
+        outer: int = 0,
+    ) -> dict[tuple[Key, ...], dict[int, tuple[int, ...]]]:
+        """The weighted rows of every group by the address of their value; only of rows in opened cells, if any are.
+
+        All rows of a unit count alike: as much as a full row, less what the weight of a heavy unit takes away.
+        """
+        x, sums = f"x{measure}", [f"sum(d{which})" for which in range(len(limits))]
+        rows = f"(SELECT *, {address(self.measures[measure].ruler, x)} AS a FROM {self.kept}) AS placed"
+        if opened:
+            listed = [(self.listed.index(key) + 1, cell) for key, cells in opened.items() for cell in cells]
+            columns = [[place for place, _ in listed], [cell for _, cell in listed]]
+            names = "SELECT unnest(CAST(? AS BIGINT[])) AS h, unnest(CAST(? AS BIGINT[])) AS c"
+            self._execute(f"CREATE OR REPLACE TEMP TABLE opened AS {names}", columns)
+            rows += f" SEMI JOIN opened ON h = {self.place} AND c = (a >> {outer})"
+        least = min(limits)
+        if self.units:
+            taken = [f"{_less(f'n{measure}', limit)} AS d{which}" for which, limit in enumerate(limits)]
+            heavy = f"SELECT {', '.join([*self.units, *taken])} FROM units WHERE n{measure} > CAST({least} AS HUGEINT)"
+            rows += f" LEFT JOIN ({heavy}) USING ({', '.join(self.units)})"
+        elif least < ROW:
+            sums = [f"sum({_less(f'CAST({ROW} AS BIGINT)', limit)})" for limit in limits]
+        else:
+            sums = ["0" for _ in limits]
+        found: dict[tuple[Key, ...], dict[int, tuple[int, ...]]] = {}
+        spot = f"(CAST({self.place} AS BIGINT) << {SPOT}) + (a >> {shift})"
+        counted = f"SELECT {spot} AS spot, count(*), {', '.join(sums)} FROM {rows} WHERE {x} IS NOT NULL GROUP BY spot"
+        for place, count, *less_of in self._fetch(counted):
+            cells = found.setdefault(self.listed[(place >> SPOT) - 1], {})
+            cells[place & ((1 << SPOT) - 1)] = tuple(count * ROW + int(less or 0) for less in less_of)
+        self._check_unchanged()
+        return found
 
     def _unit_cells(self, measure: int, limit: int) -> list[tuple[Any, ...]]:
         """The weighted number of units in every group."""
@@ -377,6 +394,11 @@ class DuckdbRun:
         inner = f"SELECT mask, {each} AS c FROM (SELECT mask, {weight(f'n{measure}', limit)} AS f FROM units)"
         (totals,) = self._fetch(f"SELECT {sums} FROM ({inner})")
         return [(place + 1, total) for place, total in enumerate(totals)]
+
+
+def _less(influence: str, limit: int) -> str:
+    """How much less than a full row each row of a unit counts, in steps."""
+    return f"CAST(CAST({ROW} AS BIGINT) * ({weight(influence, limit)}) // {WEIGHT} - {ROW} AS INTEGER)"
 
 
 def _dense(rows: list[tuple[Any, ...]], size: int) -> list[int]:

@@ -7,7 +7,7 @@ it was given and decides limits from what was released.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -43,6 +43,22 @@ class Run(Protocol):
 
     def cells(self, limits: Sequence[int]) -> Cells:
         """The weighted lattice sums of every group, measure by measure, a mean's two; absent groups are zero."""
+
+    def landmarks(self, measure: int, width: int) -> Mapping[int, int]:
+        """How many units have one of their values, their own choice, in each cell of so many addresses."""
+
+    def spots(
+        self,
+        measure: int,
+        limits: Sequence[int],
+        shift: int,
+        opened: Mapping[tuple[Key, ...], Collection[int]],
+        outer: int = 0,
+    ) -> Mapping[tuple[Key, ...], Mapping[int, tuple[int, ...]]]:
+        """The weighted rows of every group, for each limit, by the address of their value without `shift` digits.
+
+        With `opened` only of rows in these cells, which are addresses (`plan.ruler`) without `outer` digits.
+        """
 
 
 class Engine(Protocol):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from sfumato.engines.lower import number
 from sfumato.plan.influence import MAGNITUDES, least_magnitude
+from sfumato.plan.ruler import FIRST_OCTAVE, OCTAVE_DIGITS, Ruler
 
 WEIGHT = 1 << 30
 LEAST_EXPONENT = 32  # of the least magnitude, 2**-32
@@ -23,6 +26,17 @@ def octave(size: str, parts: int = 1) -> str:
     """The bin of a magnitude, by octaves or parts of them."""
     exponent = f"ceil({parts} * (log2(greatest({size}, {number(least_magnitude())})) + {LEAST_EXPONENT}))"
     return f"least(greatest({exponent}, 0), {MAGNITUDES * parts - 1})"
+
+
+def address(ruler: Ruler, x: str) -> str:
+    """Where a number lies on a ruler, as a whole number; total, also for infinite ones."""
+    if ruler.low is not None:
+        place = f"floor(({x} - {number(ruler.low)}) * {number(1 / ruler.width)})"
+        return f"CAST(least(greatest({place}, 0), {ruler.size - 1}) AS BIGINT)"
+    half, least = ruler.size // 2, number(Fraction(2) ** FIRST_OCTAVE)
+    place = f"floor((log2(greatest(abs({x}), {least})) + {-FIRST_OCTAVE}) * {1 << OCTAVE_DIGITS})"
+    place = f"CAST(least(greatest({place}, 0), {half - 1}) AS BIGINT)"
+    return f"CASE WHEN {x} < 0 THEN {half - 1} - {place} ELSE {half} + {place} END"
 
 
 def weight(influence: str, limit: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 
 from sfumato.dataset.column import Column as Declared
 from sfumato.dataset.kind import Kind
@@ -78,8 +79,8 @@ class _Binder:
         self.query, self.scope, self.table = query, scope, table
         self.outputs = query.outputs or ()
         self.aliases = {output.alias.lower(): output for output in self.outputs if output.alias}
-        self.measures: list[Measure] = []
-        self.written: list[str] = []  # the measures as the question writes them
+        self.measures: list[Measure] = []  # quantiles of the same values are one measure with several points
+        self.written: dict[str, str] = {}  # the measures as the question writes them
         self.keys: list[Expression] = []
         self.groups: list[Group] = []
         for expression in query.groups:
@@ -114,7 +115,8 @@ class _Binder:
     def _results(self) -> dict[str, Declared]:
         """Keys and measures as if they were columns."""
         keys = {KeyAt(i).sql(): Declared(group.kind) for i, group in enumerate(self.groups)}
-        return {**keys, **{MeasureAt(i).sql(): Declared(Kind.REAL) for i in range(len(self.measures))}}
+        found = [MeasureAt(i, at) for i, each in enumerate(self.measures) for at in range(max(1, len(each.points)))]
+        return {**keys, **{each.sql(): Declared(Kind.REAL) for each in found}}
 
     def _output_at(self, literal: Literal) -> Expression:
         text = literal.value if literal.is_number else None
@@ -157,7 +159,7 @@ class _Binder:
                 )
             return self.result(meant)
         if isinstance(expression, Aggregate):
-            return MeasureAt(self._measure(expression))
+            return self._measure(expression)
         if not isinstance(expression, Literal) and self._over_rows(expression):
             resolved = self.resolve(expression)
             if resolved in self.keys:
@@ -183,8 +185,8 @@ class _Binder:
             words = str(refusal)
             for place, group in enumerate(self.groups):
                 words = words.replace(quoted(KeyAt(place).sql()), group.expression.sql())
-            for place, written in enumerate(self.written):
-                words = words.replace(quoted(MeasureAt(place).sql()), written)
+            for name, written in self.written.items():
+                words = words.replace(quoted(name), written)
             raise UnsupportedQuery(words) from None
 
     def sort_key(self, expression: Expression) -> Expression:
@@ -193,12 +195,25 @@ class _Binder:
             return self.result(self._output_at(expression))
         return self.dated(expression, aliases=True)
 
-    def _measure(self, aggregate: Aggregate) -> int:
+    def _measure(self, aggregate: Aggregate) -> MeasureAt:
         measure = self._read(aggregate)
-        if measure not in self.measures:
+        alike = [replace(each, points=()) for each in self.measures]
+        place = alike.index(measure) if measure in alike else len(alike)
+        if place == len(alike):
             self.measures.append(measure)
-            self.written.append(aggregate.sql())
-        return self.measures.index(measure)
+        found = MeasureAt(place)
+        if measure.statistic is Statistic.QUANTILES:
+            found = MeasureAt(place, self._point(place, _share(aggregate)))
+        self.written.setdefault(found.sql(), aggregate.sql())
+        return found
+
+    def _point(self, place: int, share: Fraction) -> int:
+        """The number of a quantile among those of the same values."""
+        points = self.measures[place].points
+        if share not in points:
+            points = (*points, share)
+            self.measures[place] = replace(self.measures[place], points=points)
+        return points.index(share)
 
     def _read(self, aggregate: Aggregate) -> Measure:
         resolved = [self.resolve(argument) for argument in aggregate.argument]
@@ -211,7 +226,7 @@ class _Binder:
         if aggregate.function == "count":
             return Measure(Statistic.COUNT, argument)
         expect(argument, Kind.INTEGER, Kind.REAL)
-        return Measure(_STATISTICS[aggregate.function], argument)
+        return Measure(_STATISTICS.get(aggregate.function, Statistic.QUANTILES), argument)
 
     def _check_counts_units(self, aggregate: Aggregate, resolved: list[Expression]) -> None:
         units = self.table.unit.columns
@@ -227,6 +242,12 @@ class _Binder:
                 f"DISTINCT is answered for COUNT of the unit ({', '.join(units)}); got {aggregate.sql()}; "
                 "for other columns count the rows of each key: GROUP BY"
             )
+
+
+def _share(aggregate: Aggregate) -> Fraction:
+    """The share of rows below a quantile."""
+    known = {"min": Fraction(0), "median": Fraction(1, 2), "max": Fraction(1)}
+    return known[aggregate.function] if aggregate.at is None else Fraction(str(aggregate.at.value))
 
 
 def _over_results(result: Expression) -> Expression:

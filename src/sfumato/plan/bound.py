@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 
 from sfumato.dataset.column import Key
 from sfumato.dataset.kind import Kind
@@ -23,6 +24,7 @@ class Statistic(Enum):
     POPULATION_VARIANCE = "population variance"
     DEVIATION = "standard deviation"
     POPULATION_DEVIATION = "population standard deviation"
+    QUANTILES = "quantiles"
 
     @property
     def is_spread(self) -> bool:
@@ -42,10 +44,14 @@ class Statistic(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One aggregate over the rows of each group; argument None: all rows."""
+    """One aggregate over the rows of each group; argument None: all rows.
+
+    `points` are the shares of rows below each quantile, all found together; 0 is a minimum, 1 a maximum.
+    """
 
     statistic: Statistic
     argument: Typed | None = None
+    points: tuple[Fraction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,15 +100,18 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """COUNT, SUM or AVG over the rows of a group; argument None: COUNT(*)."""
+    """COUNT, SUM, AVG or another over the rows of a group; no argument: COUNT(*); `at`: the share of a quantile."""
 
     function: str
     argument: tuple[Expression, ...] = ()
     distinct: bool = False
+    at: Literal | None = None
 
     def sql(self) -> str:
         """As a call."""
         inside = ", ".join(argument.sql() for argument in self.argument) or "*"
+        if self.at is not None:
+            inside += f", {self.at.sql()}"
         return f"{self.function.upper()}({'DISTINCT ' if self.distinct else ''}{inside})"
 
 
@@ -125,13 +128,14 @@ class KeyAt:
 
 @dataclass(frozen=True, slots=True)
 class MeasureAt:
-    """In a result: the private value of a measure."""
+    """In a result: the private value of a measure; of quantiles, the one at a point."""
 
     position: int
+    point: int = 0
 
     def sql(self) -> str:
         """For explanations."""
-        return f"measure {self.position + 1}"
+        return f"measure {self.position + 1}" + (f".{self.point + 1}" if self.point else "")
 
 
 Expression = Column | Literal | Call | In | Case | Aggregate | KeyAt | MeasureAt

@@ -47,7 +47,8 @@ CASTS = {exp.DataType.Type.BIGINT: "as_integer", exp.DataType.Type.DOUBLE: "as_d
 DATED = (exp.DataType.Type.DATE, exp.DataType.Type.TIMESTAMPNTZ)  # TIMESTAMP without a zone
 AGGREGATES: dict[type[exp.Expression], str] = {
     exp.Count: "count", exp.Sum: "sum", exp.Avg: "avg", exp.Variance: "variance", exp.VariancePop: "var_pop",
-    exp.Stddev: "stddev", exp.StddevSamp: "stddev_samp", exp.StddevPop: "stddev_pop",
+    exp.Stddev: "stddev", exp.StddevSamp: "stddev_samp", exp.StddevPop: "stddev_pop", exp.Median: "median",
+    exp.Min: "min", exp.Max: "max",
 }  # fmt: skip
 
 
@@ -63,7 +64,7 @@ def parse(text: str, parameters: Parameters = ()) -> Query:
     'SELECT COUNT(*) AS "n" FROM "people" WHERE ("age" > 30)'
     """
     tree = read(text)
-    bind_values(tree, parameters, (*OPERATORS, *UNARY, *AGGREGATES))
+    bind_values(tree, parameters, (*OPERATORS, *UNARY, *AGGREGATES, exp.PercentileCont))
     plan = _query(tree, 0)
     if bare(read(plan.sql())) != bare(tree):
         raise UnsupportedQuery("the question uses something that would be lost on the way; write it more simply")
@@ -212,6 +213,18 @@ def _aggregate(node: exp.Expression) -> Expression:
     return Aggregate(function, (_expression(inside),))
 
 
+def _quantile(node: exp.Expression) -> Expression:
+    only(node, "this", "expression")
+    if node.expression is None:
+        raise refuse(node, "write QUANTILE_CONT(column, 0.5), or PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column)")
+    at = _expression(node.expression) if isinstance(node.expression, exp.Literal) else None
+    if not isinstance(at, Literal) or not at.is_number or Decimal(str(at.value)) > 1:
+        raise refuse(node, "a quantile is asked for one share of rows from 0 to 1: QUANTILE_CONT(column, 0.25), ...")
+    if isinstance(node.this, exp.Distinct):
+        raise refuse(node, "leave out DISTINCT")
+    return Aggregate("quantile_cont", (_expression(node.this),), at=at)
+
+
 def _like(node: exp.Expression) -> Expression:
     only(node, "this", "expression", "negate")
     like = Call("like", (_expression(node.this), _expression(node.expression)))
@@ -299,6 +312,7 @@ READERS: tuple[tuple[type[exp.Expression], Callable[[exp.Expression], Expression
     (exp.Literal, _literal),
     (exp.Boolean, lambda node: Literal(bool(node.this))),
     (exp.Null, lambda node: Literal(None)),
+    (exp.PercentileCont, _quantile),
     (exp.Like, _like),
     (exp.Between, _between),
     (exp.In, _in),

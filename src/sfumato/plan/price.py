@@ -16,14 +16,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import NamedTuple
 
 from sfumato import checks
 from sfumato.accounting import zcdp_rho
+from sfumato.dataset.kind import Kind
 from sfumato.errors import InvalidArgument, UnboundedColumn
 from sfumato.plan.bind import argument_of
 from sfumato.plan.bound import BoundPlan, Measure, Statistic
 from sfumato.plan.interval import Interval
 from sfumato.plan.node import Call, Case, Expression, In, MeasureAt
+from sfumato.plan.ruler import Ruler
 from sfumato.plan.share import Share
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
@@ -35,6 +38,7 @@ _DIGITS = 31  # a value has at most 2**31 steps, so that products with a weight 
 LARGEST_EPSILON = 10_000
 _LEAST_MISS = Fraction(1, 10**12)
 _FEW = 8  # rows of a unit that are not worth the price of a limit
+_LOOKS = (Fraction(1, 25), Fraction(7, 50), Fraction(17, 50), Fraction(12, 25))
 _TENTH, _NONE = Fraction(1, 10), Fraction(0)
 
 
@@ -44,6 +48,15 @@ class Centre:
 
     middle: Fraction
     spread: Fraction
+
+
+class Looks(NamedTuple):
+    """The shares of looking for quantiles: where units have values, the rows of groups, a place, and around it."""
+
+    landmarks: Share
+    groups: Share
+    place: Share
+    around: Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +134,20 @@ class PricedMeasure:
     @property
     def cells(self) -> int:
         """How many lattice sums it needs in each group."""
-        return 3 if self.measure.statistic.is_spread else 2 if self.measure.statistic is Statistic.MEAN else 1
+        if self.measure.statistic.is_spread:
+            return 3
+        return {Statistic.MEAN: 2, Statistic.QUANTILES: 0}.get(self.measure.statistic, 1)
+
+    @property
+    def ruler(self) -> Ruler:
+        """The line of values on which quantiles are looked for."""
+        assert self.measure.argument is not None
+        return Ruler.of(self.interval, self.measure.argument.kind is Kind.INTEGER)
+
+    @property
+    def looks(self) -> Looks:
+        """What each look at the line costs."""
+        return Looks(*(self.share.part(each) for each in _LOOKS))
 
     @property
     def signed(self) -> bool:
@@ -162,7 +188,8 @@ class PricedPlan:
     def moves(self, measure: PricedMeasure, limit: int) -> int:
         """How far one unit can move the cells of a measure for a limit C: in L1, or the square of it in L2."""
         positive = not measure.measure.statistic.is_centred and not measure.signed
-        if self.bound.table.neighbours is Neighbours.ADD_REMOVE or (positive and not self.bound.groups):
+        one_cell = positive and not self.bound.groups and measure.cells == 1
+        if self.bound.table.neighbours is Neighbours.ADD_REMOVE or one_cell:
             return limit if self.norm is Norm.L1 else limit**2  # one cell between 0 and C moves by C also in replacing
         if self.norm is Norm.L1:
             return 2 * limit
@@ -259,17 +286,17 @@ def _weights(bound: BoundPlan, shares: Mapping[str, checks.Number]) -> list[Frac
     weights = [Fraction(0)] * len(bound.measures)
     for column in bound.shown:
         weight = checks.positive(share=shares.get(column.name, 1))
-        for position in measured(column.expression):
-            weights[position] = max(weights[position], weight)
+        for value in measured(column.expression):
+            weights[value.position] = max(weights[value.position], weight)
     used = [weight or Fraction(1) for weight in weights]  # those of HAVING or ORDER BY alone have one too
     return [weight / sum(used) for weight in used]
 
 
-def measured(result: Expression) -> set[int]:
-    """Which measures an expression over results uses."""
+def measured(result: Expression) -> set[MeasureAt]:
+    """Which private values an expression over results uses."""
     match result:
-        case MeasureAt(position):
-            return {position}
+        case MeasureAt():
+            return {result}
         case Call(_, arguments):
             return set().union(*(measured(part) for part in arguments))
         case In(value):
@@ -317,10 +344,12 @@ def most_rows(bound: BoundPlan, measure: Measure) -> int | None:
 
 
 def _interval(measure: Measure, buy: bool) -> Interval | None:
-    if measure.statistic is not Statistic.SUM and not measure.statistic.is_centred:
+    if measure.statistic in (Statistic.COUNT, Statistic.UNITS):
         return None
     argument = argument_of(measure)
     interval = argument.interval
+    if interval is None and measure.statistic is Statistic.QUANTILES:
+        return None  # a quantile has to know no bounds: see `ruler`
     if interval is None and not buy:
         raise UnboundedColumn(
             f"{argument.expression.sql()} has no declared bounds; declare them for its columns, or let the question "

@@ -5,7 +5,9 @@ Each rule looks at every part of its node and leaves one alone that has more, wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 from sqlglot import exp
@@ -13,6 +15,8 @@ from sqlglot import exp
 MOST_DIGITS = 15  # of ROUND, as many as a double has
 # What sqlglot notes beside the meaning: how a function was spelled, or what follows from the dialect.
 NOTES = {"big_int", "typed", "safe", "nulls_first", "_type"}
+FILTERED = (exp.Count, exp.Sum, exp.Avg, exp.Median, exp.Min, exp.Max, exp.PercentileCont)
+_SHARE = re.compile(r"0|1|0?\.[0-9]{1,15}|1\.0{1,15}|0\.")
 
 
 def spell_out(tree: exp.Expression) -> None:
@@ -55,19 +59,44 @@ def _count_if(node: exp.Expression) -> exp.Expression | None:
 
 
 def _filtered(node: exp.Expression) -> exp.Expression | None:
-    """SUM(x) FILTER (WHERE c) as SUM of CASE WHEN c THEN x, and so for COUNT and AVG."""
+    """SUM(x) FILTER (WHERE c) as SUM of CASE WHEN c THEN x, and so for the others."""
     aggregate, clause = node.this, node.args.get("expression")
     if not _has(node, "this", "expression") or not isinstance(clause, exp.Where) or not _has(clause, "this"):
         return None
-    if type(aggregate) not in (exp.Count, exp.Sum, exp.Avg) or not _has(aggregate, "this"):
+    if type(aggregate) not in FILTERED or not _has(aggregate, "this", "expression"):
         return None
     inside = aggregate.this
     if isinstance(inside, exp.Star) and isinstance(aggregate, exp.Count) and _has(inside):
         inside = exp.Literal.number(1)
     if inside is None or isinstance(inside, (exp.Star, exp.Distinct)):
         return None
-    filtered: exp.Expression = type(aggregate)(this=_when(clause.this, inside))
+    filtered: exp.Expression = aggregate.copy()
+    filtered.set("this", _when(clause.this, inside))
     return filtered
+
+
+def _quantile(node: exp.Expression) -> exp.Expression | None:
+    """QUANTILE(x, 0.5), APPROX_QUANTILE(x, 0.5) and QUANTILE_DISC(x, 0.5) as QUANTILE_CONT(x, 0.5): all are noisy."""
+    share = node.args.get("quantile") or node.args.get("expression")
+    if share is None or not _has(node, "this", "quantile", "expression"):
+        return None
+    return exp.PercentileCont(this=node.this, expression=share)
+
+
+def _within_group(node: exp.Expression) -> exp.Expression | None:
+    """PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x) as QUANTILE_CONT(x, 0.5); falling order counts from above."""
+    quantile, order = node.this, node.args.get("expression")
+    if not isinstance(quantile, (exp.PercentileCont, exp.PercentileDisc)) or not isinstance(order, exp.Order):
+        return None
+    share, keys = quantile.this, order.expressions
+    plain = _has(node, "this", "expression") and _has(quantile, "this") and _has(order, "expressions")
+    if not plain or len(keys) != 1 or not _has(keys[0], "this", "desc") or not isinstance(share, exp.Literal):
+        return None
+    if keys[0].args.get("desc"):
+        if share.is_string or not _SHARE.fullmatch(share.name):
+            return None
+        share = exp.Literal.number(str(1 - Decimal(share.name)))
+    return exp.PercentileCont(this=keys[0].this, expression=share)
 
 
 def _if(node: exp.Expression) -> exp.Expression | None:
@@ -125,6 +154,8 @@ SPELT_OUT: dict[type[Any], Callable[[Any], exp.Expression | None]] = {
     exp.Anonymous: _named,
     exp.CountIf: _count_if,
     exp.Filter: _filtered,
+    **dict.fromkeys((exp.Quantile, exp.ApproxQuantile, exp.PercentileDisc), _quantile),
+    exp.WithinGroup: _within_group,
     exp.If: _if,
     exp.Case: _compared,
     exp.Round: _rounded,

@@ -45,7 +45,7 @@ PARTS = {
     **dict.fromkeys(("except_", "replace", "rename"), "name the columns"),
     "columns": "name the columns in the sub-query: SELECT x AS a",
 }
-_AGGREGATE = "COUNT, SUM and AVG are answered, the other aggregates not yet"
+_AGGREGATE = "COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE_CONT, MIN and MAX are answered, other aggregates not"
 _UPPER = "compare with LIKE or IN, or name both spellings in CASE WHEN"
 _TODAY = "write the day as DATE 'yyyy-mm-dd'; an answer must not depend on the clock"
 _TEXTS = "texts are compared as they are: =, IN, LIKE"

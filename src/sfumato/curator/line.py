@@ -1,0 +1,170 @@
+"""Noisy numbers of rows along a line, and the quantiles that follow from them, with intervals.
+
+A quantile is where a balance tips: for the share q of rows, (1 - q) times the rows on the left less q times those on
+the right. Below the quantile the balance is negative, above it positive; so the interval ends at the first edge that is
+not surely below and after the last that is not surely above. Each end is judged by one edge, the true one, and so holds
+with the stated probability however many edges there are. Rows that the limit took away may be on either side.
+
+A minimum is the value that a few rows lie below: fewer could be one unit's. Its interval begins where the values may.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from statistics import NormalDist
+
+import numpy as np
+
+from sfumato.curator.value import Estimate
+from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
+from sfumato.plan.ruler import Ruler, simplest
+
+Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
+_KURTOSIS = 3  # of Laplace noise, beyond a normal one's
+_SEEN = 2  # deviations of the noise
+_BEYOND = 5  # deviations of the noise: so many rows lie beyond a minimum or a maximum
+
+
+@dataclass(frozen=True)
+class Line:
+    """Noisy numbers of rows (in steps) between edges, which are addresses of a ruler."""
+
+    ruler: Ruler
+    edges: tuple[int, ...]
+    counts: tuple[int, ...]
+    noise: LaplaceNoise | GaussianNoise
+    empty: frozenset[int] = frozenset()  # cells that are taken for empty, and so are without noise
+
+    @cached_property
+    def left(self) -> Floats:
+        """The rows on the left of each edge."""
+        return np.concatenate([[0.0], np.cumsum(np.array(self.counts, dtype=float))])
+
+    @property
+    def total(self) -> float:
+        """All rows."""
+        return float(self.left[-1])
+
+    def cleared(self) -> Line:
+        """The same with nothing in cells that noise alone may have filled: to find a place, not to measure."""
+        least = _SEEN * self.noise.deviation()
+        empty = frozenset(cell for cell, count in enumerate(self.counts) if count <= least)
+        return replace(self, counts=tuple(0 if c in empty else rows for c, rows in enumerate(self.counts)), empty=empty)
+
+    def balance(self, point: Fraction, beyond: float) -> Floats:
+        """The balance at each edge; `beyond` is the number of rows that lie beyond a minimum or a maximum."""
+        a, b = _sides(point)
+        shift = beyond if point == 0 else -beyond if point == 1 else 0.0
+        balance: Floats = a * self.left - b * (self.left[-1] - self.left) - shift
+        return balance
+
+    def reach(self, point: Fraction, miss: float) -> Floats:
+        """What the noise in each balance exceeds on one side with probability `miss`, about."""
+        a, b = _sides(point)
+        noisy = [float(cell not in self.empty) for cell in range(len(self.counts))]
+        below = np.concatenate([[0.0], np.cumsum(noisy)])
+        above = below[-1] - below
+        squares = a**2 * below + b**2 * above
+        fourths = a**4 * below + b**4 * above
+        z = -NormalDist().inv_cdf(miss)
+        heavy = _KURTOSIS if isinstance(self.noise, LaplaceNoise) else 0
+        with np.errstate(invalid="ignore", divide="ignore"):  # no cell on either side: no noise
+            tail = np.where(squares > 0, fourths / squares**2, 0.0) * heavy
+        reach: Floats = self.noise.deviation() * np.sqrt(squares) * (z + max(0.0, z**3 - 3 * z) / 24 * tail)
+        return reach
+
+    def window(self, point: Fraction, beyond: float, lost: float, miss: float) -> tuple[int, int]:
+        """The cells, from the first to before the second, in which the quantile lies but with probability 2 `miss`."""
+        a, b = _sides(point)
+        balance, reach = self.balance(point, beyond), self.reach(point, miss)
+        not_below = np.flatnonzero(balance + a * lost >= -reach)
+        not_above = np.flatnonzero(balance - b * lost <= reach)
+        last = len(self.edges) - 1
+        first = max(0, int(not_below[0]) - 1) if len(not_below) else last - 1
+        end = min(last, int(not_above[-1]) + 1) if len(not_above) else 1
+        return (first, end) if first < end else (end - 1, first + 1)
+
+    def rising(self, point: Fraction, beyond: float) -> Floats:
+        """The balance without what noise makes of it: it never falls."""
+        from scipy.optimize import isotonic_regression
+
+        return np.asarray(isotonic_regression(self.balance(point, beyond)).x, dtype=float)
+
+    def tips(self, point: Fraction, beyond: float) -> float:
+        """The place, as a number of edges, where the balance tips from negative to positive."""
+        rising = self.rising(point, beyond)
+        after = int(np.searchsorted(rising, 0.0, side="right"))
+        if after in (0, len(rising)):
+            return float(after and len(rising) - 1)
+        before = rising[after - 1]
+        return after - 1 + float(-before / (rising[after] - before))
+
+    def address(self, place: float) -> Fraction:
+        """The address of a place given as a number of edges."""
+        cell = min(int(place), len(self.counts) - 1)
+        return self.edges[cell] + Fraction(place - cell) * (self.edges[cell + 1] - self.edges[cell])
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The last look, around a quantile, and the one that found its place, perhaps with another limit."""
+
+    around: Line
+    place: Line
+
+
+def _sides(point: Fraction) -> tuple[float, float]:
+    return 1 - float(point), float(point)
+
+
+def beyond(noise: LaplaceNoise | GaussianNoise) -> float:
+    """How many rows, in steps, lie beyond what is taken for a minimum or a maximum."""
+    return _BEYOND * noise.deviation()
+
+
+def quantile_of(seen: Seen, point: Fraction, lost: float | None, miss: float) -> Estimate:
+    """A quantile with its interval; `lost` is what the limit took away at most, None: nobody knows."""
+    line, ruler, rows = seen.around, seen.around.ruler, beyond(seen.around.noise)
+    first, end = 0, len(line.edges) - 1
+    if lost is not None and line.total > 0:
+        first, end = line.window(point, rows, lost, miss / 2)
+    low, high = (0 if point == 0 else first), (len(line.edges) - 1 if point == 1 else end)
+    ends = _open(ruler, line.edges[low], line.edges[high])
+    if line.total <= 0:
+        return Estimate(_rounded(ruler, _middle(ruler)), *ends)
+    better = min(seen.place, line, key=lambda each: float(each.reach(point, 0.1).max()))
+    address = better.address(better.tips(point, rows))
+    address = min(max(address, Fraction(line.edges[first])), Fraction(line.edges[end]))
+    cell = min(bisect_right(line.edges, address) - 1, len(line.counts) - 1)
+    below, above = (ruler.edge(each) for each in line.edges[cell : cell + 2])
+    equal = above - below <= _narrow(ruler, below)  # a cell of many equal values, which have few digits
+    value = _rounded(ruler, float(simplest(below, above) if equal else ruler.edge(int(address))))
+    return Estimate(value, min(ends[0], value), max(ends[1], value))
+
+
+def _open(ruler: Ruler, low: int, high: int) -> tuple[float, float]:
+    """The values at two edges; whole numbers lie before the upper one, and no bounds are no end of the line."""
+    below = -math.inf if ruler.low is None and low == 0 else float(ruler.edge(low))
+    above = math.inf if ruler.low is None and high == ruler.size else float(ruler.edge(high))
+    return (math.ceil(below), math.ceil(above) - 1) if _is_whole(ruler, below, above) else (below, above)
+
+
+def _is_whole(ruler: Ruler, *values: float) -> bool:
+    return ruler.whole and all(math.isfinite(value) for value in values)
+
+
+def _rounded(ruler: Ruler, value: float) -> float:
+    return float(math.floor(value)) if _is_whole(ruler, value) else value
+
+
+def _narrow(ruler: Ruler, value: Fraction) -> Fraction:
+    """The width of a cell that is far smaller than what its values differ by, unless they are equal."""
+    return (abs(value) if ruler.low is None else ruler.size * ruler.width) / (1 << 20)
+
+
+def _middle(ruler: Ruler) -> float:
+    return 0.0 if ruler.low is None else float(ruler.edge(ruler.size // 2))
