@@ -154,8 +154,8 @@ def _ask(curator: Curator, text: str, analyst: str, options: dict[str, Any], *, 
     before = curator.ledger.head.number
     pressed: list[int] = []
     try:
-        with _noting_interrupts(pressed), working("reserve, read, release", hidden=quiet):
-            return curator.ask(text, analyst=analyst, **options)
+        with _noting_interrupts(pressed), working("reading the question", hidden=quiet) as told:
+            return curator.ask(text, analyst=analyst, progress=told, **options)
     except (KeyboardInterrupt, EngineFailed):  # the engine takes Ctrl-C for a failure of its own
         if not pressed:
             raise
