@@ -19,6 +19,8 @@ QUESTIONS = (
     (("ask", "SELECT COUNT(*) AS n FROM vists", "-e", "1"), 3, "refused: unknown table 'vists'", "did you mean visits"),
     (("ask", "SELECT AVG(spnt) AS s FROM visits", "-e", "1"), 3, "refused: unknown column 'spnt'", "mean spent?"),
     (("ask", "SELECT MAX(spent) AS s FROM visits", "-e", "1"), 3, "is not answered", "COUNT, SUM and AVG"),
+    (("ask", "SELEC COUNT(*) AS n FROM visits", "-e", "1"), 3, "it begins with SELEC", "ask with SELECT"),
+    (("ask", COUNT, "-e", "many"), 2, "--epsilon must be a number; got 'many'", "for example 0.5"),
     (("ask", "SELECT 1", "-e", "1"), 3, "a question needs FROM and a table", "--help"),
     (("ask", COUNT, "-e", "-1"), 2, "usage: epsilon must be positive; got -1.0", "choose 1 or less"),
     (("ask", COUNT, "-e", "nan"), 2, "epsilon must be a finite number", "choose 1 or less"),
@@ -64,7 +66,7 @@ def test_a_slip_is_one_line_and_one_hint(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("ask", COUNT, "-e", "many"), "Invalid value for '--epsilon'"),
+        (("ask", COUNT, "-e", "1", "--bound", "many"), "Invalid value for '--bound'"),
         (("ask", COUNT, "-e", "1", "--format", "xml"), "'xml' is not one of 'table', 'csv', 'json', 'arrow'"),
         (("survey",), "No such command 'survey'"),
         (("ledger", "burn"), "No such command 'burn'"),
@@ -169,8 +171,8 @@ def test_the_real_program_has_the_same_exit_codes(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("ask", COUNT), "epsilon must be given, or within"),
-        (("quote", COUNT), "epsilon must be given, or within"),
+        (("ask", COUNT), "hint: for example --epsilon 0.5, or --within 5%"),
+        (("quote", COUNT), "hint: give --epsilon 0.5"),
         (("ask", COUNT, "--within", "close"), "--within must be a number or a share"),
         (("ask", COUNT, "--within", "-5%"), "within must be a positive number or a share"),
     ],

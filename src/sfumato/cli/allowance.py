@@ -58,8 +58,18 @@ def _granted(account: Account) -> tuple[str, str, str]:
 @app.command()
 def grant(
     analyst: Named = None,
-    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="What may be spent by the analyst.")] = None,
-    delta: Annotated[float | None, typer.Option("--delta", help="The delta that may be spent by the analyst.")] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            "--epsilon", "-e", parser=given.number("--epsilon"), metavar="NUMBER", help="What the analyst may spend."
+        ),
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(
+            "--delta", parser=given.number("--delta"), metavar="NUMBER", help="The delta that the analyst may spend."
+        ),
+    ] = None,
     until: Annotated[
         str | None, typer.Option("--until", metavar="DATE", help="The last day on which it holds, in UTC: 2026-12-31.")
     ] = None,

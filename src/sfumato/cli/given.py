@@ -11,11 +11,24 @@ import typer
 from sfumato import project
 from sfumato.curator.curator import Curator
 from sfumato.dataset.name import nearest
-from sfumato.errors import InvalidArgument, UnknownName
+from sfumato.errors import InvalidArgument, SfumatoError, UnknownName
 from sfumato.ledger.ledger import Ledger
 from sfumato.project import FILE, Project
 
 _LONGEST = 1 << 20  # characters of a question
+
+
+def number(option: str) -> Any:
+    """How a number is read that an option takes; typer takes a ValueError for its own, so this one is none."""
+
+    def read(text: Any) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            raise SfumatoError(f"{option} must be a number; got {text!r}; for example 0.5") from None
+
+    return read
+
 
 Where = Annotated[
     Path | None,
@@ -32,13 +45,12 @@ Question = Annotated[
     typer.Argument(metavar="SQL", help="The question; @FILE reads it from a file, - from standard input."),
 ]
 File = Annotated[Path | None, typer.Option("--file", "-f", metavar="FILE", help="Read the question from a file.")]
-Epsilon = Annotated[
-    float, typer.Option("--epsilon", "-e", help="How much privacy it may cost; 1 or less is a strong promise.")
-]
+_COST = "How much privacy it may cost; 1 or less is a strong promise."
+Epsilon = Annotated[float, typer.Option("--epsilon", "-e", parser=number("--epsilon"), metavar="NUMBER", help=_COST)]
 Most = Annotated[
     float | None,
     typer.Option(
-        "--epsilon", "-e", help="How much privacy it may cost; 1 or less is a strong promise. With --within: at most."
+        "--epsilon", "-e", parser=number("--epsilon"), metavar="NUMBER", help=f"{_COST} With --within: at most."
     ),
 ]
 Within = Annotated[
@@ -46,12 +58,21 @@ Within = Annotated[
     typer.Option("--within", metavar="WIDTH", help="The half-width wanted, 500 or 5%, instead of an epsilon."),
 ]
 Delta = Annotated[
-    float, typer.Option("--delta", help="The probability with which the promise may fail, for example 1e-9.")
+    float,
+    typer.Option(
+        "--delta",
+        parser=number("--delta"),
+        metavar="NUMBER",
+        help="The probability with which the promise may fail, for example 1e-9.",
+    ),
 ]
 Noise = Annotated[
     str | None, typer.Option("--noise", metavar="KIND", help="laplace or gaussian; without it the smaller one.")
 ]
-Confidence = Annotated[float, typer.Option("--confidence", help="How often an interval holds.")]
+Confidence = Annotated[
+    float,
+    typer.Option("--confidence", parser=number("--confidence"), metavar="NUMBER", help="How often an interval holds."),
+]
 Share = Annotated[
     list[str] | None,
     typer.Option("--share", metavar="COLUMN=NUMBER", help="More of epsilon for a column, as in n=2; may be repeated."),
