@@ -216,7 +216,7 @@ def test_a_refused_question_costs_nothing_and_leaves_nothing_to_fetch(folder: Pa
             cursor.fetchone()
         with pytest.raises(dbapi.ProgrammingError, match="as many as placeholders, 1; got 2"):
             cursor.execute("SELECT COUNT(*) AS n FROM people WHERE region = ?", ["a", "b"])
-        with pytest.raises(dbapi.ProgrammingError, match="%s is no placeholder here; write . or :name"):
+        with pytest.raises(dbapi.ProgrammingError, match=r"%s is no placeholder here; write \? or :name"):
             cursor.execute("SELECT COUNT(*) AS n FROM people WHERE region = %s", ["north"])
         with pytest.raises(dbapi.NotSupportedError, match="call execute for each"):
             cursor.executemany(BY_REGION, [{}])

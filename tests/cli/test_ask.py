@@ -238,6 +238,20 @@ def test_accuracy_in_gives_epsilon_out(call: Call) -> None:
     """The quote says what it costs, the answer is as accurate, and the cost is the same; out of reach is a refusal."""
     quoted, shown = call("quote", COUNT, "--within", "30"), call("ask", COUNT, "--within", "30", "--format", "json")
     assert quoted.code == shown.code == 0, shown.err
-    assert "at most epsilon" in quoted.out
+    assert "For ± 30 it would cost: epsilon 0.3 (protected" in quoted.out
+    pilot = call("quote", COUNT, "--within", "5%")
+    cost = (
+        "For ± 5 % it would cost: epsilon 0.2 for a pilot, together with the answer at most epsilon 1 (protected: all"
+    )
+    assert cost in pilot.out.replace("\N{NO-BREAK SPACE}", " ")
     refused = call("ask", COUNT, "--within", "0.001", "--epsilon", "0.1")
     assert refused.code == 3 and "may be spent" in refused.err
+
+
+def test_a_constant_that_is_no_key_is_noted_and_answered(call: Call) -> None:
+    """In the quote, the explanation and the answer, with the nearest key; never a refusal."""
+    question = "SELECT COUNT(*) AS n FROM visits WHERE region = 'nort'"
+    for command in ("quote", "explain", "ask"):
+        shown = call(command, question, "-e", "0.5")
+        assert shown.code == 0
+        assert "Note: 'nort' is no declared key of region; did you mean 'north'?" in shown.out

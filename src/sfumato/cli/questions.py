@@ -20,6 +20,7 @@ from sfumato.cli.screen import errors, output, say, show
 from sfumato.curator.answer import Answer
 from sfumato.curator.curator import Curator
 from sfumato.curator.options import Options
+from sfumato.curator.quote import Quote
 from sfumato.curator.stored import AGAIN
 from sfumato.errors import EngineFailed
 from sfumato.ledger.amount import Amount
@@ -110,14 +111,15 @@ def quote(
         curator = given.curator_for(loaded, text, ledger)
         width = given.read_within(within)
         quoted = curator.quote(text, epsilon=epsilon, within=width, analyst=analyst, **options)
-        rows = [("column", "expected half-width"), *((name, str(each)) for name, each in quoted.expected.items())]
-        show(output(), rows)
+        head = "expected half-width" if quoted.pilot is None else "expected half-width if all is spent"
+        show(output(), [("column", head), *((name, str(each)) for name, each in quoted.expected.items())])
         if quiet:
             return
+        for note in quoted.notes:
+            say(output(), f"Note: {note}", indent="      ")
         fits = "" if quoted.fits else " (more than is left)"
         amount = _amount(curator, text, float(quoted.cost.epsilon), options)
-        most = "at most " if within is not None else ""
-        _say_left(curator, analyst, amount, f"It would cost: {most}{said_cost(quoted.cost)}{fits}", to_output=True)
+        _say_left(curator, analyst, amount, f"{_said_quote(quoted)}{fits}", to_output=True)
 
 
 def explain(
@@ -142,6 +144,13 @@ def explain(
     with Ledger.in_memory() as ledger:  # nothing is asked of the real one
         curator = given.curator_for(given.load_project(where), text, ledger)
         say(output(), curator.explain(text, epsilon=epsilon, **options))
+
+
+def _said_quote(quoted: Quote) -> str:
+    wanted = "It" if quoted.wanted is None else f"For {quoted.wanted} it"
+    pilot = "" if quoted.pilot is None else f"epsilon {float(quoted.pilot.epsilon):g} for a pilot, "
+    first = f"{pilot}together with the answer at most " if pilot else ""
+    return f"{wanted} would cost: {first}{said_cost(quoted.cost)}"
 
 
 def _amount(curator: Curator, text: str, epsilon: float, options: dict[str, Any]) -> Amount:

@@ -26,7 +26,7 @@ from sfumato.curator.quote import Quote, quote_of
 from sfumato.curator.release import NoisyReleaser, Releaser
 from sfumato.curator.result import rows_of
 from sfumato.curator.stored import read_answer, write_answer
-from sfumato.curator.within import Within, ask_within, epsilon_by_text
+from sfumato.curator.within import Within, ask_within, quote_within
 from sfumato.dataset.files import CsvFiles
 from sfumato.dataset.frame import Frame
 from sfumato.dataset.table import Table
@@ -110,8 +110,8 @@ class Curator:
     def quote(self, question: str | Sequence[str], *, epsilon: checks.Number | None = None, **options: Any) -> Any:
         """What a question would cost and how accurate it would be; free, and without a look at the data.
 
-        A list of questions gets a list of quotes. The options are those of `ask`; with `within` and no half-width that
-        follows from the text, the cost is the most that would be charged.
+        A list of questions gets a list of quotes. The options are those of `ask`; where `within` needs a pilot, the
+        cost is the most that would be charged, and `pilot` what it begins with.
         """
         if not isinstance(question, str):
             return [self._quote(one, epsilon, options) for one in question]
@@ -122,8 +122,8 @@ class Curator:
         analyst, within = given.pop("analyst", None), given.pop("within", None)
         chosen = Options.read(given)
         if within is not None:
-            cap = self._cap(epsilon, analyst or "analyst")
-            epsilon = epsilon_by_text(Within.read(within), lambda e: self.plan(question, e, chosen)) or cap
+            cap, left = self._cap(epsilon, analyst or "analyst"), self.remaining(analyst)
+            return quote_within(Within.read(within), cap, lambda e: self.plan(question, e, chosen), left)
         if epsilon is None:
             raise InvalidArgument("epsilon must be given, or within; got neither; quote(..., epsilon=0.5)")
         return quote_of(self.plan(question, epsilon, chosen), self.remaining(analyst))
