@@ -42,6 +42,7 @@ QUESTIONS = (
     (("allowance", "grant", "ana", "-e", "1", "--until", "soon"), 2, "--until must be year-month-day", "2026-12-31"),
     (("allowance", "grant", "--population", "all"), 2, "unknown population 'all'", "known are everyone"),
     (("init", "visits.csv"), 2, "must not exist yet; it does", "--force"),
+    (("init", "none.csv"), 2, "found none at", "check the path"),
     (("init", "none.csv", "-o", "b.toml"), 2, "found none at", "check the path"),
     (("init", "notes.txt", "-o", "b.toml"), 2, "source must end in .parquet or .csv", "convert the file"),
     (("demo", "--keep", "."), 2, "--keep must be a new or empty folder", "choose another"),

@@ -36,7 +36,7 @@ _HINTS: tuple[tuple[type[SfumatoError], str], ...] = (
     (NotGranted, "see who may ask: sfumato allowance show"),
     (LedgerBroken, "ask nothing until it is mended; a backup helps: sfumato ledger restore FILE"),
 )
-_ANY_HINT = "sfumato --help lists the commands, sfumato COMMAND --help their options"
+ANY_HINT = "sfumato --help lists the commands, sfumato COMMAND --help their options"
 # The messages speak Python; on a command line the same is said by an option, a command or a line of the project file.
 _OPTIONS = "epsilon|within|delta|bound|bounds|noise|confidence"
 _COLUMN = r"""columns=\{(?:'([A-Za-z0-9_-]+)'|('[^']*'|"[^"]*")): (?:sf\.)?column\(([^()]*)\)\}"""
@@ -82,7 +82,7 @@ def read(error: Exception) -> Failure:
     if not line or hint.startswith("got "):
         line, hint = message, ""
     line, hint = in_shell(line), in_shell(hint)
-    own = next((own for kind, own in _HINTS if isinstance(error, kind)), "" if hint else _ANY_HINT)
+    own = next((own for kind, own in _HINTS if isinstance(error, kind)), "" if hint else ANY_HINT)
     return Failure(word, line, "; ".join(part for part in (hint, own) if part), code)
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-import importlib.util
 import io
 import json
 import math
@@ -19,6 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from sfumato import checks
 from sfumato.cli.failure import in_shell
 from sfumato.cli.screen import errors, output, say, show
 from sfumato.curator.answer import Answer
@@ -57,8 +57,8 @@ class Target:
                 _check_writable(file)
         if self.plot is not None and self.plot.suffix.lower() not in _CHARTS:
             raise InvalidArgument(f"--plot must end in {', '.join(_CHARTS)}; got {self.plot.name!r}; rename it")
-        if self.format is Format.ARROW and importlib.util.find_spec("pyarrow") is None:
-            raise InvalidArgument("--format arrow must have pyarrow; it is not installed; pip install pyarrow")
+        if self.format is Format.ARROW:
+            checks.installed("pyarrow", extra="arrow", needs="--format arrow")
         if self.format is Format.ARROW and self.output is None and sys.stdout.isatty():
             raise InvalidArgument("--format arrow is no text for a terminal; give --output answer.arrow, or a pipe")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato import charts
+from sfumato import charts, checks
 from sfumato.curator import html
 from sfumato.curator.result import Row
 from sfumato.errors import InvalidArgument
@@ -60,18 +60,21 @@ class Answer:
 
     def to_pandas(self) -> Any:
         """A pandas frame."""
+        checks.installed("pandas", extra="arrow", needs="to_pandas")
         import pandas
 
         return pandas.DataFrame(self.to_dict())
 
     def to_polars(self) -> Any:
         """A polars frame."""
+        checks.installed("polars", extra="arrow", needs="to_polars")
         import polars
 
         return polars.DataFrame(self.to_dict())
 
     def to_arrow(self) -> Any:
         """An Arrow table."""
+        checks.installed("pyarrow", extra="arrow", needs="to_arrow")
         import pyarrow
 
         return pyarrow.table(self.to_dict())
