@@ -3,7 +3,7 @@
     0  an answer           2  usage        4  the engine failed; the question is charged
     1  doctor, or defect   3  refused      5  the ledger is unavailable or broken        130  interrupted
 
-Refused means that nothing was charged.
+Refused means that nothing was charged, but for the pilot of a `--within` where the message says so.
 """
 
 from __future__ import annotations
