@@ -119,6 +119,15 @@ def test_a_plot_is_drawn_beside_the_answer(call: Call, folder: Path, name: str, 
     assert (folder / name).read_bytes().lstrip().startswith(begin)
 
 
+def test_a_chart_loads_nothing_and_says_nothing_of_earlier_questions(call: Call, folder: Path) -> None:
+    """A page that is sent to somebody works offline; that it was asked before is no news for its reader."""
+    call(*ASK)
+    for name in ("c.html", "c.svg"):
+        call(*ASK, "--plot", name)
+        text = (folder / name).read_text(encoding="utf-8")
+        assert not re.search(r"""(src|href)=["']https?:""", text) and "asked before" not in text
+
+
 def test_a_dry_run_is_free_made_up_and_says_so_everywhere(call: Call, folder: Path) -> None:
     """No ledger comes of it; table, CSV, JSON, Arrow and chart are marked; the empty region has rows."""
     dry = (*ASK, "--dry-run")

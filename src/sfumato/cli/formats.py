@@ -21,8 +21,7 @@ from typing import Any
 from sfumato import checks
 from sfumato.cli.failure import in_shell
 from sfumato.cli.screen import errors, output, say, show
-from sfumato.curator.answer import Answer
-from sfumato.curator.stored import AGAIN
+from sfumato.curator.answer import AGAIN, Answer
 from sfumato.errors import InvalidArgument
 
 _CHARTS = (".svg", ".png", ".html")
@@ -107,7 +106,7 @@ def _put(content: bytes, file: Path | None) -> None:
 
 def _draw(answer: Answer, file: Path) -> None:
     try:
-        answer.plot().save(str(file))
+        answer.plot().save(str(file), **({"inline": True} if file.suffix.lower() == ".html" else {}))  # works offline
     except OSError as error:
         raise InvalidArgument(f"{str(file)!r} cannot be written: {error.strerror}; {_FREE}") from None
 

@@ -18,11 +18,10 @@ from sfumato.cli.formats import Format, Target
 from sfumato.cli.made_up import made_up_curator
 from sfumato.cli.progress import working
 from sfumato.cli.screen import errors, output, say, show
-from sfumato.curator.answer import Answer
+from sfumato.curator.answer import AGAIN, Answer
 from sfumato.curator.curator import Curator
 from sfumato.curator.options import Options
 from sfumato.curator.quote import Quote
-from sfumato.curator.stored import AGAIN
 from sfumato.errors import EngineFailed
 from sfumato.ledger.amount import Amount
 from sfumato.ledger.entry import Kind

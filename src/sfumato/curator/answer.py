@@ -16,6 +16,7 @@ from sfumato.curator.result import Row
 from sfumato.errors import InvalidArgument
 from sfumato.privacy.guarantee import Guarantee
 
+AGAIN = "This was asked before: it is the same answer, and it cost nothing more."
 _LONGEST, _ENDS = 60, 20  # rows that are printed at all, and at both ends of a longer table
 _WIDTH = 100
 _DRAWN = 400  # rows of a chart that a notebook draws by itself
@@ -109,7 +110,8 @@ class Answer:
             if row[chosen] is not None
         ]
         title = f"{chosen}, with {self.confidence:.0%} intervals; epsilon {float(self.guarantee.epsilon):g}"
-        said = tuple(textwrap.shorten(note, _SUBTITLE, placeholder=" ...") for note in self.receipt.notes if notes)
+        noted = [note for note in self.receipt.notes if notes and note != AGAIN]  # a reader of charts did not ask
+        said = tuple(textwrap.shorten(note, _SUBTITLE, placeholder=" ...") for note in noted)
         names = charts.Names(", ".join(keys[:1]), chosen, title, " / ".join(keys[1:]), said)
         return charts.with_intervals(points, names)
 
