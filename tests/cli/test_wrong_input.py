@@ -113,6 +113,14 @@ def test_a_broken_ledger_is_exit_code_5_and_nothing_is_asked(call: Call, folder:
         assert shown.code == 5 and "was changed" in shown.err and "sfumato ledger restore" in shown.err
 
 
+def test_a_ledger_that_cannot_be_made_is_told_with_the_line_that_helps(call: Call, folder: Path) -> None:
+    """Where it is kept is said in the project file."""
+    toml = (folder / "sfumato.toml").read_text()
+    (folder / "sfumato.toml").write_text(f'[ledger]\nurl = "none/ledger.db"\n{toml}')
+    shown = call(*ASK)
+    assert shown.code == 5 and "url = '/other/folder/ledger.db' below [ledger] in sfumato.toml" in shown.err
+
+
 def test_a_failing_engine_is_exit_code_4(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The question is charged, and the message is the constant one."""
 

@@ -51,6 +51,7 @@ _IN_SHELL: tuple[tuple[str, str], ...] = (
     (r"to grant a new one call grant", "to grant a new one: sfumato allowance grant"),
     (r"or change it by grant", "or change it: sfumato allowance grant"),
     (r"see entries\(\)", "see the numbers: sfumato ledger show"),
+    (r"keep it elsewhere", "keep it elsewhere: url = '/other/folder/ledger.db' below [ledger] in sfumato.toml"),
     (r" \(pandas: to_csv\(index=False\)\)", ""),
     (r"keys=(?:sf\.)?dates\(([^()]*)\)", r"dates = [\1]"),
     (r"\bbounds=\(([^()]*)\)", r"bounds = [\1]"),

@@ -77,8 +77,11 @@ def init(
     else:
         allowance = Guarantee(1.0 if epsilon is None else epsilon, delta)
     _write(target, write_draft(drafts, allowance, ledger))
-    project.load(target)
+    loaded = project.load(target)
     _say_next(target, drafts, allowance)
+    if ledger is None and given.has_ledger(loaded):
+        said = "ledger.db is there already, and what was spent in it counts; for other people give --ledger other.db"
+        say(output(), f"\nNote: {said}")
 
 
 def _declare(
