@@ -216,6 +216,8 @@ def test_a_refused_question_costs_nothing_and_leaves_nothing_to_fetch(folder: Pa
             cursor.fetchone()
         with pytest.raises(dbapi.ProgrammingError, match="as many as placeholders, 1; got 2"):
             cursor.execute("SELECT COUNT(*) AS n FROM people WHERE region = ?", ["a", "b"])
+        with pytest.raises(dbapi.ProgrammingError, match=r"%s is no placeholder here; write \? or :name"):
+            cursor.execute("SELECT COUNT(*) AS n FROM people WHERE region = %s", ["north"])
         with pytest.raises(dbapi.NotSupportedError, match="call execute for each"):
             cursor.executemany(BY_REGION, [{}])
         with pytest.raises(dbapi.ProgrammingError, match="size must be a whole number"):
@@ -233,6 +235,9 @@ def test_what_is_closed_answers_nothing(folder: Path) -> None:
     other = connection.cursor().execute(BY_REGION)
     connection.close()
     connection.close()
+    with pytest.raises(dbapi.InterfaceError):
+        other.execute(BY_REGION)
+    assert other.answer is None  # that of an earlier execution would be taken for this one's
     for use in (connection.cursor, connection.commit, connection.rollback, other.fetchall):
         with pytest.raises(dbapi.InterfaceError, match="a connection must be open"):
             use()

@@ -23,6 +23,22 @@ each = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative
 def test_the_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong example fails here, with its page and line; files that it writes are its own."""
     monkeypatch.chdir(tmp_path)
+    run_examples(page)
+
+
+def test_pages_that_keep_a_ledger_can_be_run_again_in_one_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ledger remembers, so each page says how to begin anew, and none meets the ledger of another."""
+    monkeypatch.chdir(tmp_path)
+    kept = [page for page in PAGES if re.search(r"ledger\.db\*|ledger\*", page.read_text())]
+    assert {"tutorial.md", "keep-a-ledger.md", "use-from-other-tools.md"} == {page.name for page in kept}
+    for page in (*kept, *kept):
+        run_examples(page)
+
+
+def run_examples(page: Path) -> None:
+    """The blocks of a page, in order."""
     text, names = page.read_text(), {"__name__": "__example__"}
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     for block in BLOCK.finditer(text):

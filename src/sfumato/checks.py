@@ -13,6 +13,7 @@ what is charged: ten times 0.1 is 1. Floats of other widths are read by their bi
 
 from __future__ import annotations
 
+import importlib.util
 import numbers
 from decimal import Decimal
 from fractions import Fraction
@@ -123,3 +124,11 @@ def whole(least: int = 0, **named: int) -> int:
     if isinstance(value, bool | np.timedelta64) or not isinstance(value, numbers.Integral) or value < least:
         raise _refuse(name, f"a whole number of at least {least}", value)
     return int(value)
+
+
+def installed(package: str, *, extra: str, needs: str) -> None:
+    """Refuse what needs a package that is not installed, with the extra that brings it."""
+    if importlib.util.find_spec(package) is None:
+        raise InvalidArgument(
+            f"{needs} must have {package}; it is not installed; pip install 'sfumato[{extra}]' brings it"
+        )

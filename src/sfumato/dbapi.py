@@ -260,7 +260,7 @@ class Cursor:
 
     @property
     def answer(self) -> Answer | None:
-        """The last answer: intervals, notes, receipt."""
+        """The answer to the last execution: intervals, notes, receipt; None before the first, and if it failed."""
         return self._last
 
     @property
@@ -277,8 +277,8 @@ class Cursor:
 
     def execute(self, operation: str, parameters: Parameters | None = None) -> Self:
         """Ask; it is charged unless it was asked before. Parameters: a mapping for `:name`, a list for `?`."""
+        self._last, self._columns, self._next = None, [], 0  # whatever comes, the answer before is not this one's
         self._check_open()
-        self._last, self._columns, self._next = None, [], 0
         with _in_its_words():
             given = () if parameters is None else parameters
             self._last = self.connection._ask(operation, given, self._epsilon)

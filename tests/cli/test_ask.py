@@ -119,6 +119,15 @@ def test_a_plot_is_drawn_beside_the_answer(call: Call, folder: Path, name: str, 
     assert (folder / name).read_bytes().lstrip().startswith(begin)
 
 
+def test_a_chart_loads_nothing_and_says_nothing_of_earlier_questions(call: Call, folder: Path) -> None:
+    """A page that is sent to somebody works offline; that it was asked before is no news for its reader."""
+    call(*ASK)
+    for name in ("c.html", "c.svg"):
+        call(*ASK, "--plot", name)
+        text = (folder / name).read_text(encoding="utf-8")
+        assert not re.search(r"""(src|href)=["']https?:""", text) and "asked before" not in text
+
+
 def test_a_dry_run_is_free_made_up_and_says_so_everywhere(call: Call, folder: Path) -> None:
     """No ledger comes of it; table, CSV, JSON, Arrow and chart are marked; the empty region has rows."""
     dry = (*ASK, "--dry-run")
@@ -238,6 +247,20 @@ def test_accuracy_in_gives_epsilon_out(call: Call) -> None:
     """The quote says what it costs, the answer is as accurate, and the cost is the same; out of reach is a refusal."""
     quoted, shown = call("quote", COUNT, "--within", "30"), call("ask", COUNT, "--within", "30", "--format", "json")
     assert quoted.code == shown.code == 0, shown.err
-    assert "at most epsilon" in quoted.out
+    assert "For ± 30 it would cost: epsilon 0.3 (protected" in quoted.out
+    pilot = call("quote", COUNT, "--within", "5%")
+    cost = (
+        "For ± 5 % it would cost: epsilon 0.2 for a pilot, together with the answer at most epsilon 1 (protected: all"
+    )
+    assert cost in pilot.out.replace("\N{NO-BREAK SPACE}", " ")
     refused = call("ask", COUNT, "--within", "0.001", "--epsilon", "0.1")
     assert refused.code == 3 and "may be spent" in refused.err
+
+
+def test_a_constant_that_is_no_key_is_noted_and_answered(call: Call) -> None:
+    """In the quote, the explanation and the answer, with the nearest key; never a refusal."""
+    question = "SELECT COUNT(*) AS n FROM visits WHERE region = 'nort'"
+    for command in ("quote", "explain", "ask"):
+        shown = call(command, question, "-e", "0.5")
+        assert shown.code == 0
+        assert "Note: 'nort' is no declared key of region; did you mean 'north'?" in shown.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import re
 import sys
 from pathlib import Path
 
@@ -53,14 +54,14 @@ def test_without_a_project_all_is_well_too(call: Call, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        ("source", "found none at"),
-        ("toml", "is not TOML"),
-        ("ledger", "To mend: ledger."),
-        ("folder", "must be a folder that can be written"),
+        ("source", r"project +faulty +tables.visits.source: .* found none at"),
+        ("toml", r"project +faulty +sfumato.toml is not TOML: Invalid"),
+        ("ledger", r"ledger +faulty +the ledger cannot be read: its file is no SQLite database"),
+        ("folder", r"ledger +faulty .*must be a folder that can be written"),
     ],
 )
 def test_what_is_broken_is_found(call: Call, folder: Path, harm: str, said: str) -> None:
-    """Exit code 1, and the line says what."""
+    """Exit code 1, and the line says what, without advice that does not help."""
     if harm == "source":
         (folder / "visits.csv").unlink()
     if harm == "toml":
@@ -71,7 +72,19 @@ def test_what_is_broken_is_found(call: Call, folder: Path, harm: str, said: str)
         toml = (folder / "sfumato.toml").read_text()
         (folder / "sfumato.toml").write_text(f'[ledger]\nurl = "none/ledger.db"\n{toml}')
     shown = call("doctor")
-    assert shown.code == 1 and said in shown.out and "missing" in shown.out
+    assert shown.code == 1 and re.search(said, shown.out), shown.out
+    assert "missing" not in shown.out and "--help" not in shown.out
+
+
+def test_a_project_file_that_is_not_there_is_missing_not_faulty(call: Call, folder: Path) -> None:
+    """Where one was named; a folder without one is told apart from a file with a fault."""
+    for where in ("none.toml", "none"):
+        shown = call("doctor", "-p", where)
+        assert shown.code == 1 and re.search(r"project +missing +no project file at", shown.out)
+    (folder / "below").mkdir()
+    assert "missing" in call("doctor", "-p", "below").out
+    (folder / "below" / "sfumato.toml").write_text("[allowance]\nepsilon = -1\n[tables.a]\nsource='../visits.csv'")
+    assert re.search(r"project +faulty +allowance: epsilon must be positive; got -1", call("doctor", "-p", "below").out)
 
 
 def test_a_clock_that_runs_behind_the_ledger_is_found(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +107,8 @@ def test_a_missing_package_is_told_with_what_helps(call: Call, monkeypatch: pyte
     monkeypatch.setattr(importlib.metadata, "version", version)
     gone = {"psycopg", "pyarrow"}
     shown = call("doctor")
-    assert shown.code == 0 and "pip install sfumato[postgres]" in shown.out and "pip install pyarrow" in shown.out
+    assert shown.code == 0 and "pip install 'sfumato[postgres]'" in shown.out
+    assert re.search(r"pyarrow +- +not installed; for --format arrow.*: pip install 'sfumato\[arrow\]'", shown.out)
     gone = {"duckdb"}
 
     def fail() -> str:

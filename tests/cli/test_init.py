@@ -111,6 +111,14 @@ def test_a_wrong_declaration_writes_no_file(call: Call, folder: Path, options: t
     assert not (folder / "new.toml").exists()
 
 
+def test_a_ledger_that_is_there_already_is_said(call: Call) -> None:
+    """A second project in one folder would share it; one with a ledger of its own says nothing."""
+    assert "ledger.db is there already" not in call("init", "visits.csv", *NEW).out
+    call("ask", "SELECT COUNT(*) AS n FROM visits", "-e", "0.5")
+    assert "ledger.db is there already" in call("init", "visits.csv", *NEW, "--force").out
+    assert "there already" not in call("init", "visits.csv", *NEW, "--force", "--ledger", "other.db").out
+
+
 def test_several_tables_share_one_file(call: Call, folder: Path, parquet: Path) -> None:
     """The unit is declared where it is; two of one name are refused."""
     assert call("init", "visits.csv", parquet.name, *NEW, "--unit", "person").code == 0

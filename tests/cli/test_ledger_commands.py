@@ -37,7 +37,8 @@ def test_the_allowance_is_drawn_by_table_and_analyst(asked: Call) -> None:
     assert set(bars) == {"everyone", "table visits", "analyst ana", "analyst ben"}
     assert bars["everyone"].count("█") == 15 and bars["everyone"].endswith(" 50%") and " 1.5   3 " in bars["everyone"]
     assert bars["analyst ana"].endswith(" 33%") and bars["analyst ben"].endswith(" 17%")
-    assert re.search(r"reserved +ben +visits +0.5", shown.out)
+    assert re.search(r"number +time +what +population +analyst +table +epsilon", shown.out)
+    assert re.search(r"reserved +everyone +ben +visits +0.5", shown.out)
     assert re.search(r"^Head: 6-[0-9a-f]{16}…$", shown.out, re.MULTILINE)
     assert "reserved" not in asked("ledger", "show", "--entries", "0").out
 
@@ -98,7 +99,7 @@ def test_an_older_backup_is_refused_and_a_copy_can_be_merged(asked: Call, folder
 
 def test_erasing_needs_a_yes_and_leaves_what_was_spent(asked: Call, folder: Path) -> None:
     """The question's text is gone; the chain is whole; asking again costs again."""
-    number = re.search(r"(\d+) .*reserved +ana", asked("ledger", "show").out)
+    number = re.search(r"(\d+) .*reserved +everyone +ana", asked("ledger", "show").out)
     assert number is not None
     assert asked("ledger", "erase", number[1]).code == 2
     assert "stays spent" in asked("ledger", "erase", number[1], "--yes").out
@@ -193,3 +194,46 @@ def test_the_json_of_an_export_is_the_ledger(asked: Call, folder: Path) -> None:
     assert sum(int(line["epsilon"]) for line in lines if line["kind"] == "reserved") == 1.5 * UNIT
     with load(folder).open_ledger() as ledger:
         assert ledger.head.number == len(lines)
+
+
+def test_an_export_has_amounts_as_decimals_beside_the_exact_ones(asked: Call, folder: Path) -> None:
+    """Next to each other; a copy with both can be restored."""
+    asked("ask", COUNT, "-e", "0.1", "--delta", "1e-9", "--noise", "gaussian")  # delta is more than is allowed
+    asked("ledger", "export", "all.csv")
+    head, *rows = csv.reader((folder / "all.csv").read_text().splitlines())
+    start = head.index("epsilon")
+    assert head[start : start + 6] == ["epsilon", "rho", "delta", "epsilon_decimal", "rho_decimal", "delta_decimal"]
+    (ana,) = (row for row in rows if "reserved" in row and "ana" in row)
+    assert ana[start : start + 6] == ["1000000000", "500000000", "0", "1", "0.5", "0"]
+    asked("ledger", "export", "all.jsonl", "--payloads")
+    line = json.loads((folder / "all.jsonl").read_text().splitlines()[-2])
+    assert (line["epsilon"], line["epsilon_decimal"]) == ("500000000", "0.5")
+    assert asked("ledger", "restore", "all.jsonl", "--ledger", "new.db").code == 0
+
+
+@pytest.mark.parametrize("command", ["backup", "export"])
+def test_a_copy_does_not_replace_a_file_by_itself(asked: Call, folder: Path, command: str) -> None:
+    """It may be the only one of what was lost since; --force does."""
+    (folder / "copy.jsonl").write_text("mine")
+    shown = asked("ledger", command, "copy.jsonl")
+    assert shown.code == 2 and "must not exist yet" in shown.err and "--force" in shown.err
+    assert (folder / "copy.jsonl").read_text() == "mine"
+    assert asked("ledger", command, "copy.jsonl", "--force").code == 0
+    assert (folder / "copy.jsonl").read_text() != "mine"
+
+
+def test_a_grant_above_that_of_all_is_warned_of_and_given(call: Call) -> None:
+    """Both limits hold; one within says nothing of it."""
+    shown = call("allowance", "grant", "ana", "-e", "8")
+    assert shown.code == 0 and "Note: that is more than all may spend together on everyone, epsilon 3" in shown.out
+    assert re.search(r"  ana +8 +0 ", call("allowance", "show").out)
+    assert "Note" not in call("allowance", "grant", "ana", "-e", "3").out
+
+
+def test_an_analyst_without_a_grant_has_no_limit_of_his_own(asked: Call) -> None:
+    """Which is said in words; after a grant to another it also says that he may not ask."""
+    assert re.search(r"  ben +- +no limit of its own is set\n", asked("allowance", "show").out)
+    asked("allowance", "grant", "ana", "-e", "2")
+    shown = asked("allowance", "show").out
+    assert re.search(r"  ben +- +no limit of its own is set; may not ask, since others have one", shown)
+    assert re.search(r"  ana +2 +0 +epsilon 1 of 2", shown) and "epsilon 0" not in shown

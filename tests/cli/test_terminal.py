@@ -29,11 +29,11 @@ DuckdbRun.prepare = slowly
 
 
 def test_on_a_terminal_an_answer_is_drawn(folder: Path) -> None:
-    """A table with lines, and the same text beneath; no spinner for what is short."""
+    """A table with lines, and the same text beneath; no bar for what is short."""
     shown = on_terminal(*ASK, folder=folder)
     assert shown.code == 0 and re.search(r"│ north +│ +[\d,.]+ ± [\d.]+ │", shown.out)
     assert "5 more such questions fit" in shown.out.replace("\n", " ")
-    assert "release" not in shown.out
+    assert "weighing" not in shown.out
 
 
 def test_no_color_means_no_colour(folder: Path) -> None:
@@ -82,17 +82,21 @@ def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
     assert program.wait(30) in (0, 1) and "Traceback" not in said and "Exception ignored" not in said
 
 
-def test_long_work_shows_a_sign_of_life_on_a_terminal_only(folder: Path) -> None:
+def test_long_work_shows_a_bar_with_its_phase_on_a_terminal_only(folder: Path) -> None:
     """After half a second, on the error stream; a pipe and --quiet see nothing of it."""
     path = _slow(folder, seconds=1)
-    assert "reserve, read, release" in on_terminal(*ASK, folder=folder, PYTHONPATH=path).out
+    shown = on_terminal(*ASK, folder=folder, PYTHONPATH=path)
+    assert re.search(r"━+ weighing units 0:00:0\d", shown.out) and "reserving" not in shown.out
+    mean = on_terminal("ask", "SELECT AVG(spent) AS s FROM visits", "-e", "0.25", folder=folder, PYTHONPATH=path)
+    assert "finding limits" in mean.out
     quiet = on_terminal("ask", COUNT, "-e", "0.25", "--quiet", folder=folder, PYTHONPATH=path)
-    assert quiet.code == 0 and "release" not in quiet.out
+    piped = run("ask", COUNT, "-e", "0.125", folder=folder, PYTHONPATH=path)
+    assert quiet.code == piped.code == 0 and "weighing" not in quiet.out + piped.out + piped.err
 
 
 def test_ctrl_c_leaves_the_question_charged_and_says_so(folder: Path) -> None:
     """Exit code 130; the ledger has the reservation."""
-    shown = on_terminal(*ASK, folder=folder, interrupt_after="reserve, read", PYTHONPATH=_slow(folder, seconds=20))
+    shown = on_terminal(*ASK, folder=folder, interrupt_after="weighing units", PYTHONPATH=_slow(folder, seconds=20))
     assert shown.code == 130 and "interrupted: there is no answer; it stays charged" in shown.out
     assert re.search(r"everyone +0.5 +3 ", run("ledger", "show", folder=folder).out)
 

@@ -19,6 +19,8 @@ QUESTIONS = (
     (("ask", "SELECT COUNT(*) AS n FROM vists", "-e", "1"), 3, "refused: unknown table 'vists'", "did you mean visits"),
     (("ask", "SELECT AVG(spnt) AS s FROM visits", "-e", "1"), 3, "refused: unknown column 'spnt'", "mean spent?"),
     (("ask", "SELECT MAX(spent) AS s FROM visits", "-e", "1"), 3, "is not answered", "COUNT, SUM and AVG"),
+    (("ask", "SELEC COUNT(*) AS n FROM visits", "-e", "1"), 3, "it begins with SELEC", "ask with SELECT"),
+    (("ask", COUNT, "-e", "many"), 2, "--epsilon must be a number; got 'many'", "for example 0.5"),
     (("ask", "SELECT 1", "-e", "1"), 3, "a question needs FROM and a table", "--help"),
     (("ask", COUNT, "-e", "-1"), 2, "usage: epsilon must be positive; got -1.0", "choose 1 or less"),
     (("ask", COUNT, "-e", "nan"), 2, "epsilon must be a finite number", "choose 1 or less"),
@@ -40,6 +42,7 @@ QUESTIONS = (
     (("allowance", "grant", "ana", "-e", "1", "--until", "soon"), 2, "--until must be year-month-day", "2026-12-31"),
     (("allowance", "grant", "--population", "all"), 2, "unknown population 'all'", "known are everyone"),
     (("init", "visits.csv"), 2, "must not exist yet; it does", "--force"),
+    (("init", "none.csv"), 2, "found none at", "check the path"),
     (("init", "none.csv", "-o", "b.toml"), 2, "found none at", "check the path"),
     (("init", "notes.txt", "-o", "b.toml"), 2, "source must end in .parquet or .csv", "convert the file"),
     (("demo", "--keep", "."), 2, "--keep must be a new or empty folder", "choose another"),
@@ -64,7 +67,7 @@ def test_a_slip_is_one_line_and_one_hint(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("ask", COUNT, "-e", "many"), "Invalid value for '--epsilon'"),
+        (("ask", COUNT, "-e", "1", "--bound", "many"), "Invalid value for '--bound'"),
         (("ask", COUNT, "-e", "1", "--format", "xml"), "'xml' is not one of 'table', 'csv', 'json', 'arrow'"),
         (("survey",), "No such command 'survey'"),
         (("ledger", "burn"), "No such command 'burn'"),
@@ -108,6 +111,14 @@ def test_a_broken_ledger_is_exit_code_5_and_nothing_is_asked(call: Call, folder:
     for command in (("ledger", "verify"), ("ledger", "show"), ("ask", COUNT, "-e", "0.1")):
         shown = call(*command)
         assert shown.code == 5 and "was changed" in shown.err and "sfumato ledger restore" in shown.err
+
+
+def test_a_ledger_that_cannot_be_made_is_told_with_the_line_that_helps(call: Call, folder: Path) -> None:
+    """Where it is kept is said in the project file."""
+    toml = (folder / "sfumato.toml").read_text()
+    (folder / "sfumato.toml").write_text(f'[ledger]\nurl = "none/ledger.db"\n{toml}')
+    shown = call(*ASK)
+    assert shown.code == 5 and "url = '/other/folder/ledger.db' below [ledger] in sfumato.toml" in shown.err
 
 
 def test_a_failing_engine_is_exit_code_4(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,8 +180,8 @@ def test_the_real_program_has_the_same_exit_codes(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("ask", COUNT), "epsilon must be given, or within"),
-        (("quote", COUNT), "epsilon must be given, or within"),
+        (("ask", COUNT), "hint: for example --epsilon 0.5, or --within 5%"),
+        (("quote", COUNT), "hint: give --epsilon 0.5"),
         (("ask", COUNT, "--within", "close"), "--within must be a number or a share"),
         (("ask", COUNT, "--within", "-5%"), "within must be a positive number or a share"),
     ],

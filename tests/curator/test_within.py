@@ -94,3 +94,30 @@ def test_nothing_left_is_said_before_anything_is_tried() -> None:
     asked.ask(COUNT, epsilon=0.5)
     with pytest.raises(BudgetExhausted, match="nothing is left"):
         asked.ask(MEAN, within=1)
+
+
+def test_what_nobody_could_reach_is_refused_before_a_pilot() -> None:
+    """If every unit had one row the half-width would be 4.16 at best; a little more is tried, and so is a share."""
+    asked = curator()
+    for refused in (asked.ask, asked.quote):
+        with pytest.raises(
+            OutOfReach, match=r"had one row only, an epsilon of 1 would give ± 4.16; nothing was charged"
+        ):
+            refused(COUNT, within=4.1, epsilon=1)
+    assert spent(asked) == 0
+    with pytest.raises(OutOfReach, match=r"an epsilon of 0.2 was charged"):
+        asked.ask(COUNT, within=4.2, epsilon=1)
+    for question in (MEAN, "SELECT SUM(x) AS s FROM t", "SELECT COUNT(*) / 1000 AS n FROM t"):
+        assert asked.quote(question, within=0.5, epsilon=1).pilot is not None  # the data decides
+
+
+def test_a_quote_tells_what_a_pilot_costs_and_what_both_can() -> None:
+    """The most in delta is that of both, too; without a pilot the cost is exact."""
+    asked = curator()
+    quote = asked.quote(COUNT, within="5%", epsilon=1, delta=1e-9, noise="gaussian")
+    assert quote.pilot is not None and quote.pilot.epsilon == Fraction(1, 5)
+    assert (quote.cost.epsilon, float(quote.cost.delta), quote.wanted) == (1, 2e-9, "± 5 %")
+    said = "for ± 5 % it costs epsilon 0.2 and delta 1e-09 for a pilot, together with the answer at most epsilon 1 and"
+    assert str(quote).startswith(said)
+    exact = curator(most_rows=3).quote(COUNT, within=30)
+    assert exact.pilot is None and str(exact).startswith("for ± 30 it costs epsilon 0.")

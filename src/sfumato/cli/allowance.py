@@ -42,7 +42,8 @@ def show_allowances(where: given.Where = None) -> None:
                 continue
             rows.append((name, *_granted(balance.account), said_left(ledger, name, None)))
             for analyst, account in sorted(balance.analysts.items()):
-                rows.append((f"  {analyst}", *_granted(account), said_left(ledger, name, analyst)))
+                left = said_left(ledger, name, analyst) if account.allowance else _no_own(account, balance.named)
+                rows.append((f"  {analyst}", *_granted(account), left))
     show(output(), rows)
 
 
@@ -55,11 +56,27 @@ def _granted(account: Account) -> tuple[str, str, str]:
     return f"{float(held.epsilon):g}", f"{float(held.delta):g}", "" if held.until is None else moment(held.until)
 
 
+def _no_own(account: Account, named: bool) -> str:
+    if account.revoked:
+        return "may not ask"
+    return "no limit of its own is set; may not ask, since others have one" if named else "no limit of its own is set"
+
+
 @app.command()
 def grant(
     analyst: Named = None,
-    epsilon: Annotated[float | None, typer.Option("--epsilon", "-e", help="What may be spent by the analyst.")] = None,
-    delta: Annotated[float | None, typer.Option("--delta", help="The delta that may be spent by the analyst.")] = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            "--epsilon", "-e", parser=given.number("--epsilon"), metavar="NUMBER", help="What the analyst may spend."
+        ),
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(
+            "--delta", parser=given.number("--delta"), metavar="NUMBER", help="The delta that the analyst may spend."
+        ),
+    ] = None,
     until: Annotated[
         str | None, typer.Option("--until", metavar="DATE", help="The last day on which it holds, in UTC: 2026-12-31.")
     ] = None,
@@ -79,6 +96,10 @@ def grant(
         was_first = analyst is not None and not ledger.balance().population(name).named
         ledger.grant(name, guarantee, analyst=analyst, until=_read_until(until))
         say(output(), f"Granted to {analyst or name}: {_said(guarantee)}. Left: {said_left(ledger, name, analyst)}.")
+        whole = ledger.balance().population(name).account.allowance
+        if analyst is not None and whole is not None and guarantee.epsilon > whole.epsilon:
+            said = f"epsilon {float(whole.epsilon):g}"
+            say(output(), f"Note: that is more than all may spend together on {name}, {said}, which holds as well.")
         if was_first:
             say(output(), "From now on only analysts with a grant of their own may ask.")
 

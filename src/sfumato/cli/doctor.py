@@ -18,20 +18,20 @@ import typer
 
 from sfumato import __version__, charts
 from sfumato.cli import given
-from sfumato.cli.failure import DEFECT, read
+from sfumato.cli.failure import ANY_HINT, DEFECT, read
 from sfumato.cli.screen import output, say, show
 from sfumato.dataset.table import Table
 from sfumato.entropy import SYSTEM
-from sfumato.errors import InvalidArgument, SfumatoError
+from sfumato.errors import InvalidArgument, SfumatoError, SourceNotFound
 from sfumato.ledger.ledger import Ledger, system_clock
-from sfumato.project import Project
+from sfumato.project import FILE, Project
 
 _NEEDED = ("numpy", "scipy", "cryptography", "typer", "rich", "duckdb", "sqlglot", "altair", "sqlalchemy")
-_EXTRAS = (
-    ("pandas", "frames in Python"),
-    ("polars", "frames in Python"),
-    ("pyarrow", "--format arrow"),
-    ("psycopg", "a ledger in PostgreSQL"),
+_EXTRAS = (  # package, extra, use
+    ("pandas", "arrow", "pandas frames in Python"),
+    ("polars", "arrow", "polars frames in Python"),
+    ("pyarrow", "arrow", "--format arrow, Arrow tables and polars frames"),
+    ("psycopg", "postgres", "a ledger in PostgreSQL"),
 )
 _LEAST_SPACE = 100 << 20
 _SINCE = 1_735_689_600  # 2025; a clock before it was never set
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
     said: str
 
 
-OK, MISSING, OPTIONAL = "ok", "missing", "-"
+OK, MISSING, FAULTY, OPTIONAL = "ok", "missing", "faulty", "-"
 
 
 def doctor(where: given.Where = None) -> None:
@@ -55,7 +55,7 @@ def doctor(where: given.Where = None) -> None:
     """
     console, found = output(), list(_findings(where))
     show(console, [("what", "state", ""), *found])
-    wrong = [finding.what for finding in found if finding.state == MISSING]
+    wrong = [finding.what for finding in found if finding.state in (MISSING, FAULTY)]
     say(console, f"To mend: {', '.join(wrong)}." if wrong else "All is well.")
     if wrong:
         raise typer.Exit(DEFECT)
@@ -67,34 +67,39 @@ def _findings(where: Path | None) -> Iterator[Finding]:
     yield Finding("python", OK if is_new else MISSING, version if is_new else f"{version}; 3.11 or newer is needed")
     yield Finding("sfumato", OK, __version__)
     yield from (_package(name) for name in _NEEDED)
-    yield from (_package(name, use) for name, use in _EXTRAS)
+    yield from (_package(*each) for each in _EXTRAS)
     yield _tried("charts", _draw)
     yield _tried("randomness", _random)
     yield _clock()
     yield from _project(where)
 
 
-def _package(name: str, use: str | None = None) -> Finding:
+def _package(name: str, extra: str = "", use: str = "") -> Finding:
+    """A package of the default install, or of an extra, which is optional."""
     try:
-        return Finding(name, OK, importlib.metadata.version(name))
+        return Finding(name, OK, importlib.metadata.version(name) + (f", extra {extra}" if extra else ""))
     except importlib.metadata.PackageNotFoundError:
-        helps = f"pip install {'sfumato[postgres]' if name == 'psycopg' else name}"
-        return Finding(
-            name, MISSING if use is None else OPTIONAL, f"not installed{f'; for {use}' if use else ''}: {helps}"
-        )
+        if not extra:
+            return Finding(name, MISSING, f"not installed: pip install {name}")
+        return Finding(name, OPTIONAL, f"not installed; for {use}: pip install 'sfumato[{extra}]'")
 
 
 def _tried(what: str, attempt: Callable[[], str]) -> Finding:
-    """What comes of an attempt; whatever it raises is what is missing."""
+    """What comes of an attempt; whatever it raises is what is wrong."""
     try:
         return Finding(what, OK, attempt())
     except SfumatoError as error:
-        failure = read(error)
-        return Finding(what, MISSING, f"{failure.line}: {failure.hint}" if failure.hint else failure.line)
+        return _wrong(what, error)
     except Exception as error:
         return Finding(
-            what, MISSING, f"{type(error).__name__}; install Sfumato anew: pip install --force-reinstall sfumato"
+            what, FAULTY, f"{type(error).__name__}; install Sfumato anew: pip install --force-reinstall sfumato"
         )
+
+
+def _wrong(what: str, error: SfumatoError, state: str | None = None) -> Finding:
+    failure = read(error)
+    said = failure.line if failure.hint == ANY_HINT else f"{failure.line}; {failure.hint}"
+    return Finding(what, state or (MISSING if isinstance(error, SourceNotFound) else FAULTY), said)
 
 
 def _draw() -> str:
@@ -114,7 +119,7 @@ def _random() -> str:
 
 def _clock() -> Finding:
     now = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
-    return Finding("clock", OK if time.time() > _SINCE else MISSING, f"{now}; set it if this is not the time")
+    return Finding("clock", OK if time.time() > _SINCE else FAULTY, f"{now}; set it if this is not the time")
 
 
 def _project(where: Path | None) -> Iterator[Finding]:
@@ -125,8 +130,7 @@ def _project(where: Path | None) -> Iterator[Finding]:
     try:
         loaded = given.load_project(where)
     except SfumatoError as error:
-        failure = read(error)
-        yield Finding("project", MISSING, f"{failure.line}: {failure.hint}")
+        yield _wrong("project", error, FAULTY if file.is_file() or (file / FILE).is_file() else MISSING)
         return
     yield Finding("project", OK, f"{file}; tables: {', '.join(loaded.tables)}")
     yield from (_tried(f"table {name}", partial(_found, table)) for name, table in loaded.tables.items())
@@ -144,7 +148,7 @@ def _ledger(loaded: Project) -> Finding:
         folder = Path(loaded.ledger.rpartition(":///")[2]).parent
         writable = folder.is_dir() and os.access(folder, os.W_OK)
         said = "none yet; the first question makes it" if writable else f"{folder} must be a folder that can be written"
-        return Finding("ledger", OK if writable else MISSING, said)
+        return Finding("ledger", OK if writable else FAULTY, said)
     return _tried("ledger", lambda: _verified(loaded.ledger))
 
 
@@ -163,4 +167,4 @@ def _space(loaded: Project) -> Finding:
     said = f"{free / (1 << 30):.1f} GB free" + (
         "" if free >= _LEAST_SPACE else "; make room, or the ledger cannot grow"
     )
-    return Finding("disk", OK if free >= _LEAST_SPACE else MISSING, said)
+    return Finding("disk", OK if free >= _LEAST_SPACE else FAULTY, said)

@@ -3,11 +3,12 @@
     0  an answer           2  usage        4  the engine failed; the question is charged
     1  doctor, or defect   3  refused      5  the ledger is unavailable or broken        130  interrupted
 
-Refused means that nothing was charged.
+Refused means that nothing was charged, but for the pilot of a `--within` where the message says so.
 """
 
 from __future__ import annotations
 
+import re
 import traceback
 from typing import NamedTuple
 
@@ -35,21 +36,29 @@ _HINTS: tuple[tuple[type[SfumatoError], str], ...] = (
     (NotGranted, "see who may ask: sfumato allowance show"),
     (LedgerBroken, "ask nothing until it is mended; a backup helps: sfumato ledger restore FILE"),
 )
-_ANY_HINT = "sfumato --help lists the commands, sfumato COMMAND --help their options"
-# The messages speak Python; on a command line the same is said by an option.
+ANY_HINT = "sfumato --help lists the commands, sfumato COMMAND --help their options"
+# The messages speak Python; on a command line the same is said by an option, a command or a line of the project file.
+_OPTIONS = "epsilon|within|delta|bound|bounds|noise|confidence"
+_COLUMN = r"""columns=\{(?:'([A-Za-z0-9_-]+)'|('[^']*'|"[^"]*")): (?:sf\.)?column\(([^()]*)\)\}"""
 _IN_SHELL: tuple[tuple[str, str], ...] = (
-    ("bounds='auto'", "--bounds auto"),
-    ("give bound=", "give --bound"),
-    ("give delta=1e-9, or leave noise out", "give --delta 1e-9, or leave --noise out"),
-    ("noise='gaussian' needs", "--noise gaussian needs"),
-    ("restore it into a new ledger, or merge it: ledger.merge(backup)", "merge it: sfumato ledger merge FILE"),
-    ("make one by ledger.backup(path)", "make one: sfumato ledger backup FILE"),
-    ("to grant a new one call grant", "to grant a new one: sfumato allowance grant"),
-    ("or change it by grant", "or change it: sfumato allowance grant"),
-    ("keys=sf.dates('2026-01-01', '2026-12-31')", "dates = ['2026-01-01', '2026-12-31']"),
-    ("declare keys=sf.dates(first, last)", "declare dates = [first, last]"),
-    ("; see entries()", "; see the numbers: sfumato ledger show"),
-    ("declare type='", "declare type = '"),
+    (r"quote\(\.\.\., (.*)\)", r"give \1"),
+    (r"for example epsilon 0\.5, or within 5%", "for example --epsilon 0.5, or --within 5%"),
+    (r"leave noise out", "leave --noise out"),
+    (r"give it, or write the value", "write the value"),
+    (r"an answer has to_csv, to_pandas and more", "--output writes an answer to a file"),
+    (r"restore it into a new ledger, or merge it: ledger\.merge\(backup\)", "merge it: sfumato ledger merge FILE"),
+    (r"make one by ledger\.backup\(path\)|see Ledger\.backup", "make one: sfumato ledger backup FILE"),
+    (r"to grant a new one call grant", "to grant a new one: sfumato allowance grant"),
+    (r"or change it by grant", "or change it: sfumato allowance grant"),
+    (r"see entries\(\)", "see the numbers: sfumato ledger show"),
+    (r"keep it elsewhere", "keep it elsewhere: url = '/other/folder/ledger.db' below [ledger] in sfumato.toml"),
+    (r" \(pandas: to_csv\(index=False\)\)", ""),
+    (r"keys=(?:sf\.)?dates\(([^()]*)\)", r"dates = [\1]"),
+    (r"\bbounds=\(([^()]*)\)", r"bounds = [\1]"),
+    (r"\b(keys|type|unit|most_rows|version)=", r"\1 = "),
+    (rf": {_COLUMN}", r" in sfumato.toml, below [tables.NAME.columns]:\n    \1\2 = { \3 }"),
+    (rf"\b({_OPTIONS})='?([\w.]*\w%?)'?", r"--\1 \2"),
+    (rf"\b({_OPTIONS})=", r"--\1"),
 )
 
 
@@ -68,19 +77,20 @@ def read(error: Exception) -> Failure:
         line = f"something unexpected happened ({type(error).__name__}); this is a defect of Sfumato"
         return Failure("error", line, "run it again with --debug, and report what that shows", DEFECT)
     word, code = next(((word, code) for kind, code, word in _CODES if isinstance(error, kind)), ("usage", USAGE))
-    message = in_shell(str(error))
+    message = str(error)
     apart = "\n" if "\n" in message else "; "
     line, _, hint = message.rpartition(apart)
     if not line or hint.startswith("got "):
         line, hint = message, ""
-    own = next((own for kind, own in _HINTS if isinstance(error, kind)), "" if hint else _ANY_HINT)
+    line, hint = in_shell(line), in_shell(hint)
+    own = next((own for kind, own in _HINTS if isinstance(error, kind)), "" if hint else ANY_HINT)
     return Failure(word, line, "; ".join(part for part in (hint, own) if part), code)
 
 
 def in_shell(text: str) -> str:
     """A message in the words of the command line."""
     for python, shell in _IN_SHELL:
-        text = text.replace(python, shell)
+        text = re.sub(python, shell, text)
     return text
 
 

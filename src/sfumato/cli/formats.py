@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-import importlib.util
 import io
 import json
 import math
@@ -19,10 +18,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from sfumato import checks
 from sfumato.cli.failure import in_shell
 from sfumato.cli.screen import errors, output, say, show
-from sfumato.curator.answer import Answer
-from sfumato.curator.stored import AGAIN
+from sfumato.curator.answer import AGAIN, Answer
 from sfumato.errors import InvalidArgument
 
 _CHARTS = (".svg", ".png", ".html")
@@ -57,8 +56,8 @@ class Target:
                 _check_writable(file)
         if self.plot is not None and self.plot.suffix.lower() not in _CHARTS:
             raise InvalidArgument(f"--plot must end in {', '.join(_CHARTS)}; got {self.plot.name!r}; rename it")
-        if self.format is Format.ARROW and importlib.util.find_spec("pyarrow") is None:
-            raise InvalidArgument("--format arrow must have pyarrow; it is not installed; pip install pyarrow")
+        if self.format is Format.ARROW:
+            checks.installed("pyarrow", extra="arrow", needs="--format arrow")
         if self.format is Format.ARROW and self.output is None and sys.stdout.isatty():
             raise InvalidArgument("--format arrow is no text for a terminal; give --output answer.arrow, or a pipe")
 
@@ -107,7 +106,7 @@ def _put(content: bytes, file: Path | None) -> None:
 
 def _draw(answer: Answer, file: Path) -> None:
     try:
-        answer.plot().save(str(file))
+        answer.plot().save(str(file), **({"inline": True} if file.suffix.lower() == ".html" else {}))  # works offline
     except OSError as error:
         raise InvalidArgument(f"{str(file)!r} cannot be written: {error.strerror}; {_FREE}") from None
 

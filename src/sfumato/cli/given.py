@@ -1,8 +1,7 @@
-"""What a command is given: the options that several share, the question's text, the project file."""
+"""What a command is given: the options that several share, and the project file."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,11 +10,22 @@ import typer
 from sfumato import project
 from sfumato.curator.curator import Curator
 from sfumato.dataset.name import nearest
-from sfumato.errors import InvalidArgument, UnknownName
+from sfumato.errors import InvalidArgument, SfumatoError, UnknownName
 from sfumato.ledger.ledger import Ledger
 from sfumato.project import FILE, Project
 
-_LONGEST = 1 << 20  # characters of a question
+
+def number(option: str) -> Any:
+    """How a number is read that an option takes; typer takes a ValueError for its own, so this one is none."""
+
+    def read(text: Any) -> float:
+        try:
+            return float(text)
+        except ValueError:
+            raise SfumatoError(f"{option} must be a number; got {text!r}; for example 0.5") from None
+
+    return read
+
 
 Where = Annotated[
     Path | None,
@@ -27,18 +37,12 @@ Where = Annotated[
         help=f"The project file, or its folder; without it {FILE} here or in a folder above.",
     ),
 ]
-Question = Annotated[
-    str | None,
-    typer.Argument(metavar="SQL", help="The question; @FILE reads it from a file, - from standard input."),
-]
-File = Annotated[Path | None, typer.Option("--file", "-f", metavar="FILE", help="Read the question from a file.")]
-Epsilon = Annotated[
-    float, typer.Option("--epsilon", "-e", help="How much privacy it may cost; 1 or less is a strong promise.")
-]
+_COST = "How much privacy it may cost; 1 or less is a strong promise."
+Epsilon = Annotated[float, typer.Option("--epsilon", "-e", parser=number("--epsilon"), metavar="NUMBER", help=_COST)]
 Most = Annotated[
     float | None,
     typer.Option(
-        "--epsilon", "-e", help="How much privacy it may cost; 1 or less is a strong promise. With --within: at most."
+        "--epsilon", "-e", parser=number("--epsilon"), metavar="NUMBER", help=f"{_COST} With --within: at most."
     ),
 ]
 Within = Annotated[
@@ -46,23 +50,14 @@ Within = Annotated[
     typer.Option("--within", metavar="WIDTH", help="The half-width wanted, 500 or 5%, instead of an epsilon."),
 ]
 Delta = Annotated[
-    float, typer.Option("--delta", help="The probability with which the promise may fail, for example 1e-9.")
+    float,
+    typer.Option(
+        "--delta",
+        parser=number("--delta"),
+        metavar="NUMBER",
+        help="The probability with which the promise may fail, for example 1e-9.",
+    ),
 ]
-Noise = Annotated[
-    str | None, typer.Option("--noise", metavar="KIND", help="laplace or gaussian; without it the smaller one.")
-]
-Confidence = Annotated[float, typer.Option("--confidence", help="How often an interval holds.")]
-Share = Annotated[
-    list[str] | None,
-    typer.Option("--share", metavar="COLUMN=NUMBER", help="More of epsilon for a column, as in n=2; may be repeated."),
-]
-Bound = Annotated[
-    int | None, typer.Option("--bound", metavar="ROWS", help="So many rows of a unit count, instead of a bought limit.")
-]
-Bounds = Annotated[
-    str | None, typer.Option("--bounds", metavar="auto", help="auto: buy the bounds of values that nobody declared.")
-]
-Simultaneous = Annotated[bool, typer.Option("--simultaneous", help="Let all intervals hold at once; they are wider.")]
 Tidy = Annotated[bool, typer.Option("--tidy", help="Counts as whole numbers, not below zero.")]
 Analyst = Annotated[
     str,
@@ -70,27 +65,6 @@ Analyst = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="The answer alone: no cost, no notes, no progress.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether this is meant.")]
-
-
-def read_options(
-    delta: float,
-    noise: str | None,
-    confidence: float,
-    share: list[str] | None,
-    bound: int | None,
-    bounds: str | None,
-    simultaneous: bool,
-) -> dict[str, Any]:
-    """The options of a question as the curator takes them."""
-    return {
-        "delta": delta,
-        "noise": noise,
-        "confidence": confidence,
-        "shares": dict(map(_read_share, share)) if share else None,
-        "bound": bound,
-        "bounds": bounds,
-        "simultaneous": simultaneous,
-    }
 
 
 def read_within(text: str | None) -> float | str | None:
@@ -101,41 +75,6 @@ def read_within(text: str | None) -> float | str | None:
         return float(text)
     except ValueError:
         raise InvalidArgument(f"--within must be a number or a share; got {text!r}; for example 500 or 5%") from None
-
-
-def _read_share(text: str) -> tuple[str, float]:
-    name, _, number = text.rpartition("=")
-    try:
-        return name.strip(), float(number)
-    except ValueError:
-        raise InvalidArgument(f"--share must be COLUMN=NUMBER; got {text!r}; for example --share n=2") from None
-
-
-def read_question(question: str | None, file: Path | None) -> str:
-    """The question's text from wherever it was given."""
-    if question is not None and file is not None:
-        raise InvalidArgument("the question must be given once; got SQL and --file; leave one out")
-    if file is None and question is not None and question.startswith("@"):
-        file = Path(question[1:])
-    if file is not None:
-        text = _read_file(file)
-    elif sys.stdin is not None and (question == "-" or (question is None and not sys.stdin.isatty())):
-        text = sys.stdin.read(_LONGEST)
-    else:
-        text = question or ""
-    if not text.strip():
-        raise InvalidArgument('the question must be SQL; got none; for example "SELECT COUNT(*) AS n FROM people"')
-    return text.strip().rstrip(";")
-
-
-def _read_file(file: Path) -> str:
-    try:
-        with file.open(encoding="utf-8") as opened:
-            return opened.read(_LONGEST)
-    except UnicodeDecodeError:
-        raise InvalidArgument(f"{file} must be SQL in UTF-8; got another encoding; save it anew") from None
-    except OSError as error:
-        raise InvalidArgument(f"{str(file)!r} cannot be read: {error.strerror}; check the path") from None
 
 
 def find_project(given: Path | None) -> Path:

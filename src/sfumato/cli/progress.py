@@ -1,4 +1,4 @@
-"""A sign of life on a terminal while something lasts."""
+"""A bar on a terminal while something lasts, with the phase it is in."""
 
 from __future__ import annotations
 
@@ -6,24 +6,32 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from sfumato.cli.screen import errors
+from sfumato.cli.screen import errors, fitting
+from sfumato.curator.phases import Phase
+from sfumato.curator.phases import Progress as Told
 
 _PATIENCE = 0.5  # seconds without a sign
 
 
 @contextmanager
-def working(phase: str, *, hidden: bool = False) -> Iterator[None]:
-    """Show what is being done, and for how long, on standard error; what is short or no terminal shows nothing."""
+def working(first: str, *, hidden: bool = False) -> Iterator[Told]:
+    """Show what is being done, and for how long, on standard error; what is short or no terminal shows nothing.
+
+    What it gives is to be told the phases; until then, and where there are none, the bar has no end.
+    """
     console = errors()
     if hidden or not console.is_terminal:
-        yield
+        yield lambda phase: None
         return
-    progress = Progress(
-        SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=console, transient=True
-    )
-    progress.add_task(phase, total=None)
+    columns = (BarColumn(20), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    progress = Progress(*columns, console=console, transient=True)
+    task = progress.add_task(first, total=None)
+
+    def told(phase: Phase) -> None:
+        progress.update(task, description=fitting(console, phase.name), completed=phase.number - 1, total=phase.of)
+
     lock, ended = threading.Lock(), threading.Event()
 
     def begin() -> None:
@@ -35,7 +43,7 @@ def working(phase: str, *, hidden: bool = False) -> Iterator[None]:
     timer.daemon = True
     timer.start()
     try:
-        yield
+        yield told
     finally:
         timer.cancel()
         with lock:

@@ -11,16 +11,17 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli import given
+from sfumato.cli.asked import Asked, asking
 from sfumato.cli.budget import said_cost, said_left, said_more
 from sfumato.cli.failure import INTERRUPTED
 from sfumato.cli.formats import Format, Target
 from sfumato.cli.made_up import made_up_curator
 from sfumato.cli.progress import working
 from sfumato.cli.screen import errors, output, say, show
-from sfumato.curator.answer import Answer
+from sfumato.curator.answer import AGAIN, Answer
 from sfumato.curator.curator import Curator
 from sfumato.curator.options import Options
-from sfumato.curator.stored import AGAIN
+from sfumato.curator.quote import Quote
 from sfumato.errors import EngineFailed
 from sfumato.ledger.amount import Amount
 from sfumato.ledger.entry import Kind
@@ -28,18 +29,11 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.project import Project
 
 
+@asking
 def ask(
-    question: given.Question = None,
-    file: given.File = None,
+    asked: Asked,
     epsilon: given.Most = None,
     within: given.Within = None,
-    delta: given.Delta = 0,
-    noise: given.Noise = None,
-    confidence: given.Confidence = 0.95,
-    share: given.Share = None,
-    bound: given.Bound = None,
-    bounds: given.Bounds = None,
-    simultaneous: given.Simultaneous = False,
     tidy: given.Tidy = False,
     format: Annotated[Format, typer.Option("--format", help="How the answer is written.")] = Format.TABLE,
     output_file: Annotated[
@@ -56,20 +50,18 @@ def ask(
         False
     ),
     quiet: given.Quiet = False,
-    where: given.Where = None,
 ) -> None:
     """Ask a question; get a private answer with intervals.
 
     It is charged before the data is touched. To ask the same again is free, and gives the same answer.
     """
-    text = given.read_question(question, file)
-    options = given.read_options(delta, noise, confidence, share, bound, bounds, simultaneous) | {"tidy": tidy}
+    text, options = asked.text, asked.options | {"tidy": tidy}
     target = Target(format, output_file, plot, quiet, dry_run)
     target.check()
-    loaded = given.load_project(where)
+    loaded = given.load_project(asked.where)
     with nullcontext(Ledger.in_memory()) if dry_run else loaded.open_ledger() as ledger:
-        asking = _made_up(loaded, text, ledger) if dry_run else nullcontext(given.curator_for(loaded, text, ledger))
-        with asking as curator:
+        opened = _made_up(loaded, text, ledger) if dry_run else nullcontext(given.curator_for(loaded, text, ledger))
+        with opened as curator:
             accuracy = {"epsilon": epsilon, "within": given.read_within(within)}
             answer = _ask(curator, text, analyst, accuracy | options, quiet=quiet)
             amount = _amount(curator, text, float(answer.guarantee.epsilon), options)
@@ -83,65 +75,55 @@ def ask(
             _say_left(curator, analyst, amount, f"Cost: {cost}", answer.receipt.id, to_output=on_screen)
 
 
+@asking
 def quote(
-    question: given.Question = None,
-    file: given.File = None,
+    asked: Asked,
     epsilon: given.Most = None,
     within: given.Within = None,
-    delta: given.Delta = 0,
-    noise: given.Noise = None,
-    confidence: given.Confidence = 0.95,
-    share: given.Share = None,
-    bound: given.Bound = None,
-    bounds: given.Bounds = None,
-    simultaneous: given.Simultaneous = False,
     analyst: given.Analyst = "analyst",
     quiet: given.Quiet = False,
-    where: given.Where = None,
 ) -> None:
     """Say what a question costs, and how accurate it would be.
 
     Free, and without a look at the data.
     """
-    text = given.read_question(question, file)
-    options = given.read_options(delta, noise, confidence, share, bound, bounds, simultaneous)
-    loaded = given.load_project(where)
+    text, options = asked.text, asked.options
+    loaded = given.load_project(asked.where)
     with given.peeking(loaded) as ledger:
         curator = given.curator_for(loaded, text, ledger)
         width = given.read_within(within)
         quoted = curator.quote(text, epsilon=epsilon, within=width, analyst=analyst, **options)
-        rows = [("column", "expected half-width"), *((name, str(each)) for name, each in quoted.expected.items())]
-        show(output(), rows)
+        head = "expected half-width" if quoted.pilot is None else "expected half-width if all is spent"
+        show(output(), [("column", head), *((name, str(each)) for name, each in quoted.expected.items())])
         if quiet:
             return
+        for note in quoted.notes:
+            say(output(), f"Note: {note}", indent="      ")
         fits = "" if quoted.fits else " (more than is left)"
         amount = _amount(curator, text, float(quoted.cost.epsilon), options)
-        most = "at most " if within is not None else ""
-        _say_left(curator, analyst, amount, f"It would cost: {most}{said_cost(quoted.cost)}{fits}", to_output=True)
+        _say_left(curator, analyst, amount, f"{_said_quote(quoted)}{fits}", to_output=True)
 
 
+@asking
 def explain(
-    question: given.Question = None,
-    file: given.File = None,
+    asked: Asked,
     epsilon: given.Epsilon = 1.0,
-    delta: given.Delta = 0,
-    noise: given.Noise = None,
-    confidence: given.Confidence = 0.95,
-    share: given.Share = None,
-    bound: given.Bound = None,
-    bounds: given.Bounds = None,
-    simultaneous: given.Simultaneous = False,
-    where: given.Where = None,
 ) -> None:
     """Tell what would happen to a question, step by step.
 
     Whom it protects, what is bought, how epsilon is shared, and why the whole is private. Free.
     """
-    text = given.read_question(question, file)
-    options = given.read_options(delta, noise, confidence, share, bound, bounds, simultaneous)
+    text, options = asked.text, asked.options
     with Ledger.in_memory() as ledger:  # nothing is asked of the real one
-        curator = given.curator_for(given.load_project(where), text, ledger)
+        curator = given.curator_for(given.load_project(asked.where), text, ledger)
         say(output(), curator.explain(text, epsilon=epsilon, **options))
+
+
+def _said_quote(quoted: Quote) -> str:
+    wanted = "It" if quoted.wanted is None else f"For {quoted.wanted} it"
+    pilot = "" if quoted.pilot is None else f"epsilon {float(quoted.pilot.epsilon):g} for a pilot, "
+    first = f"{pilot}together with the answer at most " if pilot else ""
+    return f"{wanted} would cost: {first}{said_cost(quoted.cost)}"
 
 
 def _amount(curator: Curator, text: str, epsilon: float, options: dict[str, Any]) -> Amount:
@@ -154,8 +136,8 @@ def _ask(curator: Curator, text: str, analyst: str, options: dict[str, Any], *, 
     before = curator.ledger.head.number
     pressed: list[int] = []
     try:
-        with _noting_interrupts(pressed), working("reserve, read, release", hidden=quiet):
-            return curator.ask(text, analyst=analyst, **options)
+        with _noting_interrupts(pressed), working("reading the question", hidden=quiet) as told:
+            return curator.ask(text, analyst=analyst, progress=told, **options)
     except (KeyboardInterrupt, EngineFailed):  # the engine takes Ctrl-C for a failure of its own
         if not pressed:
             raise

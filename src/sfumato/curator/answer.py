@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato import charts
+from sfumato import charts, checks
 from sfumato.curator import html
 from sfumato.curator.result import Row
 from sfumato.errors import InvalidArgument
 from sfumato.privacy.guarantee import Guarantee
 
+AGAIN = "This was asked before: it is the same answer, and it cost nothing more."
 _LONGEST, _ENDS = 60, 20  # rows that are printed at all, and at both ends of a longer table
 _WIDTH = 100
 _DRAWN = 400  # rows of a chart that a notebook draws by itself
@@ -60,18 +61,21 @@ class Answer:
 
     def to_pandas(self) -> Any:
         """A pandas frame."""
+        checks.installed("pandas", extra="arrow", needs="to_pandas")
         import pandas
 
         return pandas.DataFrame(self.to_dict())
 
     def to_polars(self) -> Any:
         """A polars frame."""
+        checks.installed("polars", extra="arrow", needs="to_polars")
         import polars
 
         return polars.DataFrame(self.to_dict())
 
     def to_arrow(self) -> Any:
         """An Arrow table."""
+        checks.installed("pyarrow", extra="arrow", needs="to_arrow")
         import pyarrow
 
         return pyarrow.table(self.to_dict())
@@ -106,7 +110,8 @@ class Answer:
             if row[chosen] is not None
         ]
         title = f"{chosen}, with {self.confidence:.0%} intervals; epsilon {float(self.guarantee.epsilon):g}"
-        said = tuple(textwrap.shorten(note, _SUBTITLE, placeholder=" ...") for note in self.receipt.notes if notes)
+        noted = [note for note in self.receipt.notes if notes and note != AGAIN]  # a reader of charts did not ask
+        said = tuple(textwrap.shorten(note, _SUBTITLE, placeholder=" ...") for note in noted)
         names = charts.Names(", ".join(keys[:1]), chosen, title, " / ".join(keys[1:]), said)
         return charts.with_intervals(points, names)
 

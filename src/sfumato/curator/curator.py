@@ -21,11 +21,12 @@ from sfumato.curator.charge import COUNTING, promise_of, request_of, said_remain
 from sfumato.curator.explain import explain, explain_plan, notes
 from sfumato.curator.measure import Measured, measure_all
 from sfumato.curator.options import Options
+from sfumato.curator.phases import At, Progress, Tell, telling
 from sfumato.curator.quote import Quote, quote_of
 from sfumato.curator.release import NoisyReleaser, Releaser
 from sfumato.curator.result import rows_of
 from sfumato.curator.stored import read_answer, write_answer
-from sfumato.curator.within import Within, ask_within, epsilon_by_text
+from sfumato.curator.within import Within, ask_within, quote_within
 from sfumato.dataset.files import CsvFiles
 from sfumato.dataset.frame import Frame
 from sfumato.dataset.table import Table
@@ -109,8 +110,8 @@ class Curator:
     def quote(self, question: str | Sequence[str], *, epsilon: checks.Number | None = None, **options: Any) -> Any:
         """What a question would cost and how accurate it would be; free, and without a look at the data.
 
-        A list of questions gets a list of quotes. The options are those of `ask`; with `within` and no half-width that
-        follows from the text, the cost is the most that would be charged.
+        A list of questions gets a list of quotes. The options are those of `ask`; where `within` needs a pilot, the
+        cost is the most that would be charged, and `pilot` what it begins with.
         """
         if not isinstance(question, str):
             return [self._quote(one, epsilon, options) for one in question]
@@ -121,8 +122,8 @@ class Curator:
         analyst, within = given.pop("analyst", None), given.pop("within", None)
         chosen = Options.read(given)
         if within is not None:
-            cap = self._cap(epsilon, analyst or "analyst")
-            epsilon = epsilon_by_text(Within.read(within), lambda e: self.plan(question, e, chosen)) or cap
+            cap, left = self._cap(epsilon, analyst or "analyst"), self.remaining(analyst)
+            return quote_within(Within.read(within), cap, lambda e: self.plan(question, e, chosen), left)
         if epsilon is None:
             raise InvalidArgument("epsilon must be given, or within; got neither; quote(..., epsilon=0.5)")
         return quote_of(self.plan(question, epsilon, chosen), self.remaining(analyst))
@@ -143,13 +144,15 @@ class Curator:
         within: checks.Number | str | None = None,
         analyst: str = "analyst",
         parameters: Sequence[object] | Mapping[str, object] = (),
+        progress: Progress | None = None,
         **options: Any,
     ) -> Answer:
         """A private answer with intervals; it is charged before the data is touched.
 
         `within` is a wanted half-width, 500 or '5%'; then `epsilon` is the most that may be spent: what is left, but
-        not above 1, unless it is given. `parameters` are values for `?` or `:name` in the question. Options: delta,
-        noise, confidence, shares, bound, bounds, simultaneous, tidy; see `Options`.
+        not above 1, unless it is given. `parameters` are values for `?` or `:name` in the question. `progress` is
+        called with each phase, whose name follows from the plan; print will do. Options: delta, noise, confidence,
+        shares, bound, bounds, simultaneous, tidy; see `Options`.
         """
         chosen = Options.read(options)
         if parameters:
@@ -160,13 +163,13 @@ class Curator:
                 Within.read(within),
                 cap,
                 lambda e: self.plan(question, e, chosen),
-                lambda e: self._ask(question, e, chosen, analyst),
+                lambda e: self._ask(question, e, chosen, analyst, progress),
             )
         if epsilon is None:
             raise InvalidArgument(
                 "epsilon must be given, or within; got neither; for example epsilon 0.5, or within 5%"
             )
-        return self._ask(question, epsilon, chosen, analyst)
+        return self._ask(question, epsilon, chosen, analyst, progress)
 
     def _cap(self, epsilon: checks.Number | None, analyst: str) -> Fraction:
         left = self.remaining(analyst).epsilon
@@ -176,22 +179,26 @@ class Curator:
             raise BudgetExhausted("nothing is left to be spent; ask the owner for a larger allowance")
         return min(left, Fraction(1))
 
-    def _ask(self, question: str, epsilon: checks.Number, chosen: Options, analyst: str) -> Answer:
+    def _ask(
+        self, question: str, epsilon: checks.Number, chosen: Options, analyst: str, progress: Progress | None
+    ) -> Answer:
         plan = self.plan(question, epsilon, chosen)
+        tell = telling(plan, progress)
         self._declare(_still_there(plan.bound.table))  # a glob may find more by now
         promise = promise_of(plan, chosen) + ("" if self._replay else f" {SYSTEM.bits(128):032x}")
+        tell(At.RESERVING)
         held = self.ledger.reserve(request_of(plan, question, promise, self.population, analyst))
         if isinstance(held, Replay):
             return read_answer(held.answer, self._said(analyst))
         try:
-            answer = self._answer(plan, chosen, held, analyst)
+            answer = self._answer(plan, chosen, held, analyst, tell)
         except BaseException as error:
             self._failed(held, error)
             raise
         return self._kept(held, answer)
 
-    def _answer(self, plan: PricedPlan, chosen: Options, held: Reservation, analyst: str) -> Answer:
-        found, statements = self._compute(plan)
+    def _answer(self, plan: PricedPlan, chosen: Options, held: Reservation, analyst: str, tell: Tell) -> Answer:
+        found, statements = self._compute(plan, tell)
         rows = rows_of(plan, found)
         names = tuple(column.name for column in plan.bound.shown)
         listed, intervals = answer_rows(rows, names)
@@ -202,12 +209,13 @@ class Curator:
         how = explain(plan, found, noted, statements)
         return Answer(names, listed, intervals, plan.promise, receipt, float(plan.confidence), how)
 
-    def _compute(self, plan: PricedPlan) -> tuple[list[Measured], tuple[str, ...]]:
+    def _compute(self, plan: PricedPlan, tell: Tell) -> tuple[list[Measured], tuple[str, ...]]:
         """The private cells, and the SQL that ran; a failure has one constant message and nothing else."""
         failure: type[EngineFailed] = EngineFailed
         try:
+            tell(At.OPENING)
             with self._engine.run(plan) as run:
-                return measure_all(plan, run, self._releaser), tuple(run.statements)
+                return measure_all(plan, run, self._releaser, tell), tuple(run.statements)
         except EngineFailed as error:
             failure = type(error)
         raise failure(FAILED)  # a new one, out here: the engine's own is tied to what failed, and that to values

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sfumato.curator.measure import Measured
 from sfumato.plan.price import PricedMeasure, PricedPlan, most_rows
+from sfumato.plan.stranger import strangers
 from sfumato.privacy.sensitivity import Norm
 
 _KINDS = {Norm.L1: "discrete Laplace", Norm.L2: "discrete Gaussian"}
@@ -13,7 +14,8 @@ _KINDS = {Norm.L1: "discrete Laplace", Norm.L2: "discrete Gaussian"}
 
 def explain_plan(plan: PricedPlan) -> str:
     """What would happen, from the question's text and the declarations alone."""
-    return "\n".join([*_opening(plan), *(line for one in plan.measures for line in _price_lines(one)), *_closing(plan)])
+    lines = [*_opening(plan), *(line for one in plan.measures for line in _price_lines(one)), *_closing(plan)]
+    return "\n".join([*lines, *(f"Note: {note}" for note in strangers(plan.bound))])
 
 
 def explain(plan: PricedPlan, found: Sequence[Measured], noted: Sequence[str], statements: Sequence[str]) -> str:
@@ -96,7 +98,8 @@ def notes(plan: PricedPlan, found: Sequence[Measured]) -> tuple[str, ...]:
     for measured in found:
         kind, about = _note(plan, measured)
         kinds.setdefault(kind, []).append(about)
-    return tuple(said.format("; ".join(kinds[kind])) for kind, said in _NOTES.items() if kind in kinds)
+    found_out = tuple(said.format("; ".join(kinds[kind])) for kind, said in _NOTES.items() if kind in kinds)
+    return strangers(plan.bound) + found_out
 
 
 _NOTES = {

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from sfumato.curator.line import Seen
+from sfumato.curator.phases import At, Tell, silent
 from sfumato.curator.release import Releaser
 from sfumato.curator.zoom import look_closer
 from sfumato.dataset.column import Key
@@ -67,15 +68,20 @@ def _tails(bins: tuple[int, ...], moves: int, miss: Fraction, priced: PricedMeas
     return Tails.read(bins, priced.limit_share.noise(moves), miss, row_steps=priced.row_steps, most=priced.most)
 
 
-def measure_all(plan: PricedPlan, run: Run, releaser: Releaser) -> list[Measured]:
+def measure_all(plan: PricedPlan, run: Run, releaser: Releaser, tell: Tell = silent) -> list[Measured]:
     """All measures of a question, private."""
     keys = run.keys()
+    tell(At.BOUNDS)
     measures = [_bounded(plan, run, releaser, i, priced) for i, priced in enumerate(plan.measures)]
+    tell(At.CENTRES)
     measures = [_centred(plan, run, releaser, i, priced) for i, priced in enumerate(measures)]
+    tell(At.LIMITS)
     run.prepare(measures)
     bought = [_influences(plan, run, releaser, i, priced) for i, priced in enumerate(measures)]
     limits = [_limit(plan, priced, influences, len(keys)) for priced, influences in zip(measures, bought, strict=True)]
+    tell(At.COUNTING)
     exact = run.cells([limit.steps for limit in limits])
+    tell(At.NOISE)
     found, start = [], 0
     for i, (priced, limit, influences) in enumerate(zip(measures, limits, bought, strict=True)):
         wanted = range(start, start + priced.cells)

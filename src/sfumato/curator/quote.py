@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from sfumato.accounting.filter import Remaining
 from sfumato.plan.bound import Statistic
+from sfumato.plan.node import MeasureAt
 from sfumato.plan.price import PricedMeasure, PricedPlan, measured
+from sfumato.plan.stranger import strangers
 from sfumato.plan.tails import units_needed
 from sfumato.privacy.guarantee import Guarantee
 
@@ -25,18 +27,31 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """The cost and the expected half-width per column."""
+    """The cost and the expected half-width per column.
+
+    `wanted` is the half-width that was asked for. Where a `pilot` must tell what it needs, the cost is the most that
+    pilot and answer together can be charged, and the expected half-widths are those for all of it.
+    """
 
     cost: Guarantee
     expected: dict[str, Expected]
     fits: bool = True
+    notes: tuple[str, ...] = ()
+    wanted: str | None = None
+    pilot: Guarantee | None = None
 
     def __str__(self) -> str:
         """In words."""
+        wanted = "" if self.wanted is None else f"for {self.wanted} it "
+        first = "" if self.pilot is None else f"{_said(self.pilot)} for a pilot, together with the answer at most "
         columns = "; ".join(f"{name} {expected}" for name, expected in self.expected.items())
-        delta = f" and delta {float(self.cost.delta):g}" if self.cost.delta else ""
         short = "" if self.fits else "; that is more than is left"
-        return f"costs epsilon {float(self.cost.epsilon):g}{delta}; {columns}{short}"
+        said = "".join(f"; note: {note}" for note in self.notes)
+        return f"{wanted}costs {first}{_said(self.cost)}; {columns}{short}{said}"
+
+
+def _said(cost: Guarantee) -> str:
+    return f"epsilon {float(cost.epsilon):g}" + (f" and delta {float(cost.delta):g}" if cost.delta else "")
 
 
 def quote_of(plan: PricedPlan, left: Remaining | None = None) -> Quote:
@@ -49,7 +64,28 @@ def quote_of(plan: PricedPlan, left: Remaining | None = None) -> Quote:
         elif used:
             expected[column.name] = Expected(None, "")
     fits = left is None or plan.epsilon <= left.epsilon or (plan.loss.rho or 0) <= left.rho
-    return Quote(plan.promise, expected, fits)
+    return Quote(plan.promise, expected, fits, strangers(plan.bound))
+
+
+def least_half_width(plan: PricedPlan) -> float:
+    """What no interval of a number of rows or units can be below, whoever is in the table: as if each had one row.
+
+    A lower limit would make noise smaller, and what it takes away from everybody larger than that.
+    """
+    least = 0.0
+    for column in plan.bound.shown:
+        if not isinstance(column.expression, MeasureAt):
+            continue  # arithmetic may make it smaller
+        priced = plan.measures[column.expression.position]
+        counts = priced.measure.statistic in (Statistic.COUNT, Statistic.UNITS)
+        limit = priced.row_steps if priced.declared_limit is None and counts else priced.declared_limit
+        if limit is not None:
+            least = max(least, _reach(plan, priced, limit))
+    return least
+
+
+def _reach(plan: PricedPlan, priced: PricedMeasure, limit: int) -> float:
+    return float(priced.share.noise(plan.moves(priced, limit)).reach(plan.confidence) * priced.step)
 
 
 def _expected(plan: PricedPlan, priced: PricedMeasure) -> Expected:
@@ -58,13 +94,11 @@ def _expected(plan: PricedPlan, priced: PricedMeasure) -> Expected:
     if priced.interval is None and priced.measure.statistic is Statistic.SUM:
         return Expected(None, "")
     limit = priced.declared_limit
-    moves = plan.moves(priced, limit if limit is not None else priced.row_steps)
-    half_width = float(priced.share.noise(moves).reach(plan.confidence) * priced.step)
+    half_width = _reach(plan, priced, limit if limit is not None else priced.row_steps)
     if limit is not None:
         return Expected(half_width, "")
     if priced.most is not None:
-        most = float(priced.share.noise(plan.moves(priced, priced.most)).reach(plan.confidence) * priced.step)
-        return Expected(most, ", or less if that many rows of one unit are rare")
+        return Expected(_reach(plan, priced, priced.most), ", or less if that many rows of one unit are rare")
     row = (
         "row" if priced.measure.statistic is not Statistic.SUM else f"row of {priced.row_steps * float(priced.step):g}"
     )

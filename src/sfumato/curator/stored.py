@@ -10,12 +10,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from sfumato.curator.answer import Answer, Receipt
+from sfumato.curator.answer import AGAIN, Answer, Receipt
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.unit import Unit
-
-AGAIN = "This was asked before: it is the same answer, and it cost nothing more."
 
 
 def write_answer(answer: Answer) -> str:

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sfumato import checks
+from sfumato.accounting.filter import Remaining
 from sfumato.curator.answer import Answer
-from sfumato.curator.quote import quote_of
+from sfumato.curator.quote import Quote, least_half_width, quote_of
 from sfumato.errors import InvalidArgument, OutOfReach
 from sfumato.plan.price import PricedPlan
 from sfumato.privacy.guarantee import Guarantee
@@ -70,6 +71,7 @@ def ask_within(wanted: Within, cap: Fraction, plan: Plans, ask: Asks) -> Answer:
             )
         return ask(needed)
     first = cap * _PILOT
+    _check_reach(wanted, cap, plan)
     pilot = ask(first)
     shortfall = _shortfall(wanted, pilot)
     if shortfall <= 1:
@@ -83,6 +85,27 @@ def ask_within(wanted: Within, cap: Fraction, plan: Plans, ask: Asks) -> Answer:
             f"larger epsilon; the pilot's own answer is free: ask with epsilon={float(first):g}"
         )
     return _together(pilot, ask(needed), wanted)
+
+
+def quote_within(wanted: Within, cap: Fraction, plan: Plans, left: Remaining) -> Quote:
+    """What a wanted half-width would cost: by the text exactly, else the pilot and the most of both together."""
+    needed = epsilon_by_text(wanted, plan)
+    if needed is not None:
+        return replace(quote_of(plan(needed), left), wanted=str(wanted))
+    _check_reach(wanted, cap, plan)
+    pilot, rest = plan(cap * _PILOT).promise, quote_of(plan(cap - cap * _PILOT))
+    fits = quote_of(plan(cap), left).fits
+    return replace(rest, cost=_both(pilot, rest.cost), fits=fits, wanted=str(wanted), pilot=pilot)
+
+
+def _check_reach(wanted: Within, cap: Fraction, plan: Plans) -> None:
+    """Refuse, before a pilot is charged, what could not be reached if every unit had one row."""
+    least = least_half_width(plan(cap - cap * _PILOT))
+    if not wanted.relative and least > wanted.amount:
+        raise OutOfReach(
+            f"{wanted} is not within reach: if every unit had one row only, an epsilon of {float(cap):g} would give "
+            f"± {least:,.3g}; nothing was charged; ask for less accuracy, or give a larger epsilon"
+        )
 
 
 def epsilon_by_text(wanted: Within, plan: Plans) -> Fraction | None:
@@ -129,10 +152,13 @@ def _rounded_up(epsilon: Fraction) -> Fraction:
 
 def _together(pilot: Answer, answer: Answer, wanted: Within) -> Answer:
     """The answer with the cost of both, and whether it is as accurate as wanted."""
-    one, two = pilot.guarantee, answer.guarantee
-    cost = Guarantee(one.epsilon + two.epsilon, min(one.delta + two.delta, Fraction(1, 2)), two.neighbours, two.unit)
-    said = f"A pilot for an epsilon of {float(one.epsilon):g} came first; the cost is that of both."
+    cost = _both(pilot.guarantee, answer.guarantee)
+    said = f"A pilot for an epsilon of {float(pilot.guarantee.epsilon):g} came first; the cost is that of both."
     if _shortfall(wanted, answer) > 1:
         said += f" Some intervals are still wider than {wanted}: noise decides; a little more epsilon helps."
     receipt = replace(answer.receipt, cost=cost, notes=(*answer.receipt.notes, said))
     return replace(answer, guarantee=cost, receipt=receipt)
+
+
+def _both(one: Guarantee, two: Guarantee) -> Guarantee:
+    return Guarantee(one.epsilon + two.epsilon, min(one.delta + two.delta, Fraction(1, 2)), two.neighbours, two.unit)

@@ -17,6 +17,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from sfumato import checks
 from sfumato.dataset.duckdb_table import DuckdbTable
 from sfumato.dataset.files import CsvFiles, ParquetFiles, find_delimiter
 from sfumato.dataset.frame import Frame, library_of
@@ -36,7 +37,9 @@ def read_source(source: object, *, folder: str | Path | None = None) -> Source:
         return source
     if isinstance(source, (str, Path)):
         return _read_text(os.fspath(source), os.path.abspath(folder or os.curdir))
-    if library_of(source) is not None:
+    if (library := library_of(source)) is not None:
+        if library == "polars":  # an engine reads it through Arrow, and would fail when the question is charged
+            checks.installed("pyarrow", extra="arrow", needs="a polars frame")
         return Frame(source)
     raise InvalidArgument(
         "source must be a path, a glob, an address or a frame of pandas, polars or Arrow; "

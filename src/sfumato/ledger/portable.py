@@ -17,10 +17,14 @@ from typing import Any
 
 from sfumato.errors import InvalidArgument, LedgerBroken
 from sfumato.ledger.allowance import moment
+from sfumato.ledger.amount import DELTA_UNIT, UNIT, plain
 from sfumato.ledger.entry import COLUMNS, FORMAT, Entry, canonical, from_row, to_row
 from sfumato.ledger.payload import Payload
 
 Line = tuple[Entry, Payload | None]
+
+_AMOUNTS = COLUMNS.index("delta") + 1  # behind the amounts in units stand the same as decimals
+_DECIMALS = ("epsilon_decimal", "rho_decimal", "delta_decimal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +66,29 @@ def write_json(path: Path, identity: str, secret: str | None, lines: Iterable[Li
         first: dict[str, Any] = {"sfumato": "ledger", "format": FORMAT, "identity": identity}
         file.write(canonical(first if secret is None else {**first, "secret": secret}) + "\n")
         for entry, payload in lines:
-            row: dict[str, object] = dict(zip(COLUMNS, to_row(entry), strict=True))
+            row: dict[str, object] = dict(zip(COLUMNS, to_row(entry), strict=True)) | _decimals(entry)
             if secret is not None and payload is not None:
                 row["payload"] = {"salt": payload.salt.hex(), "text": payload.text, "replay": payload.replay}
             file.write(canonical(row) + "\n")
 
 
 def write_csv(path: Path, lines: Iterable[Line], *, payloads: bool) -> None:
-    """Write a ledger as CSV: amounts in units, and the time once more in words."""
+    """Write a ledger as CSV: amounts in units and as decimals, and the time once more in words."""
     with replacing(path) as draft, draft.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(("time", *COLUMNS, *(("payload",) if payloads else ())))
+        writer.writerow(("time", *COLUMNS[:_AMOUNTS], *_DECIMALS, *COLUMNS[_AMOUNTS:], *(("payload",) * payloads)))
         for entry, payload in lines:
             text = (payload.text if payload else "",) if payloads else ()
-            writer.writerow((moment(entry.at), *to_row(entry), *text))
+            row = to_row(entry)
+            writer.writerow((moment(entry.at), *row[:_AMOUNTS], *_decimals(entry).values(), *row[_AMOUNTS:], *text))
+
+
+def _decimals(entry: Entry) -> dict[str, str | None]:
+    """The amounts as one reads them, beside those that count; None: no bound."""
+    amount = entry.amount
+    values = ((amount.epsilon, UNIT), (amount.rho, UNIT), (amount.delta, DELTA_UNIT))
+    written = [None if value is None else plain(value, unit) for value, unit in values]
+    return dict(zip(_DECIMALS, written, strict=True))
 
 
 def read_json(path: Path) -> Copy:

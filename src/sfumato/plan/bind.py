@@ -44,6 +44,13 @@ _STATISTICS = {
     "stddev_samp": Statistic.DEVIATION,
     "stddev_pop": Statistic.POPULATION_DEVIATION,
 }
+_EXAMPLES = {
+    Kind.INTEGER: "keys=[1, 2, 3]",
+    Kind.REAL: "keys=[1, 2, 3]",
+    Kind.TEXT: 'keys=["...", "..."]',
+    Kind.DATE: 'keys=sf.dates("2026-01-01", "2026-12-31")',
+    Kind.TIMESTAMP: 'type="date", keys=sf.dates("2026-01-01", "2026-12-31")',
+}
 EXACT = 2**53  # whole numbers below have their own double
 
 
@@ -346,10 +353,8 @@ def _column_atom(column: Column, table: Table) -> Atom:
 def _why_no_keys(name: str, kind: Kind, table: Table) -> str:
     if table.unit.columns == (name,):
         return "would show single people, since each group is one unit; group by something else"
-    advice = "needs public keys; declare them for the column"
-    if kind in (Kind.DATE, Kind.TIMESTAMP):
-        return f"{advice}: keys=sf.dates('2026-01-01', '2026-12-31')"
-    return advice + (f", or declare bounds and group by FLOOR({name} / 10)" if kind.is_number else "")
+    how = f"declare bounds and group by FLOOR({name} / 10), or keys" if kind.is_number else "declare them"
+    return f"needs public keys; {how}: columns={{{name!r}: sf.column({_EXAMPLES[kind]})}}"
 
 
 def argument_of(measure: Measure) -> Typed:

@@ -15,7 +15,8 @@ from sqlglot import exp
 
 from sfumato.dataset.name import nearest
 from sfumato.errors import InvalidArgument, UnknownName, UnsupportedQuery
-from sfumato.plan.tree import DIALECT, encodes
+from sfumato.plan.stumble import DIALECT
+from sfumato.plan.tree import encodes
 
 LARGEST, LEAST = Decimal("1e300"), Decimal("1e-300")
 # Where a constant is a value: not after GROUP BY and ORDER BY, where a number means a column, nor for a unit of time.

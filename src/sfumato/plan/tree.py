@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from typing import Any
 
 import sqlglot
@@ -12,11 +11,10 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.spelling import MOST_DIGITS, NOTES, spell_out
+from sfumato.plan.stumble import DIALECT, stumbled
 
-DIALECT = "duckdb"
 LONGEST = 100_000
 _NEAR = 100  # characters before its first name or constant in which a construct begins
-_KEYWORDS = frozenset(sqlglot.Dialect.get_or_raise(DIALECT).tokenizer_class.KEYWORDS)
 DEEPEST = 100  # of a tree, so that no walk over it is stopped by Python
 JOINS = "joins are not answered yet; ask one table at a time"
 PARTS = {
@@ -83,6 +81,7 @@ INSTEAD: dict[type[Any], str] = {
     exp.Greatest: "use CASE WHEN",
     exp.Least: "use CASE WHEN",
     exp.If: "use CASE WHEN",
+    exp.Struct: "a value is given by a placeholder, ? or :name",
     exp.Tuple: "write the columns one by one",
     exp.Var: "name the columns",
     exp.AggFunc: _AGGREGATE,
@@ -103,7 +102,7 @@ def read(text: str) -> exp.Expression:
     try:
         trees = [tree for tree in _trees(text) if isinstance(tree, exp.Expression)]
     except Exception as error:  # sqlglot trips over some odd calls with errors of its own
-        raise UnsupportedQuery(f"this is not SQL that can be read: {_stumbled(error)}") from None
+        raise UnsupportedQuery(f"this is not SQL that can be read: {stumbled(text, error)}") from None
     if len(trees) != 1:
         raise UnsupportedQuery(f"ask one SELECT at a time; got {len(trees)} statements")
     trees[0].meta["text"] = text
@@ -158,36 +157,6 @@ def _depth(tree: exp.Expression) -> int:
     while level:
         levels, level = levels + 1, [child for node in level for child in node.iter_expressions()]
     return levels
-
-
-def _stumbled(error: Exception) -> str:
-    """Where the reader stumbled, in words that are not its own."""
-    first = (getattr(error, "errors", None) or [{}])[0]
-    if "line" not in first:
-        return "it ends too early, nests too deeply, or calls a function in an unknown way"
-    word, before = str(first.get("highlight") or ""), str(first.get("start_context") or "")
-    place = f"line {first['line']}, column {max(1, int(first['col']) - len(word) + 1)}"
-    match str(first.get("description")).split():
-        case ["Expecting", ")", *_]:
-            what = f"a closing parenthesis was expected before {word}"
-        case ["Required", *_]:
-            return f"something is missing after {word} ({place})"
-        case _:
-            what = f"{word} was not expected there"
-    return f"{what} ({place}){_quotes(before, word)}"
-
-
-def _quotes(before: str, word: str) -> str:
-    """The advice where two words in a row could be one name."""
-    last = re.search(r"(\w+) $", before)
-    pair = () if last is None else (last[1], word)
-    if not pair or not all(each.isidentifier() and not _is_keyword(each) for each in pair):
-        return ""
-    return f'; a name with a space is written in double quotes: "{" ".join(pair)}"'
-
-
-def _is_keyword(word: str) -> bool:
-    return word.isupper() or word.upper() in _KEYWORDS
 
 
 def bare(tree: exp.Expression) -> exp.Expression:

@@ -52,8 +52,8 @@ def demo(
     with loaded.open_ledger() as ledger:
         curator, inside = loaded.curator(ledger=ledger), []
         for title, question, epsilon in QUESTIONS:
-            with working("reserve, read, release"):
-                answer = curator.ask(question, epsilon=epsilon, analyst="demo")
+            with working("asking") as told:
+                answer = curator.ask(question, epsilon=epsilon, analyst="demo", progress=told)
             say(console, f"\n{title}  (epsilon {epsilon:g})", "bold")
             say(console, f"  {question}")
             inside += _compare(console, answer, city.exact(folder, question))

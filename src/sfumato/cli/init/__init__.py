@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from sfumato import project
+from sfumato.cli import given
 from sfumato.cli.init.asking import ask_allowance, ask_table
 from sfumato.cli.init.declare import HOW, Said
 from sfumato.cli.init.draft import TableDraft, read_table, risk, write_draft
@@ -39,9 +40,16 @@ def init(
         ),
     ] = None,
     epsilon: Annotated[
-        float | None, typer.Option("--epsilon", "-e", help="What may be spent in all; 1 unless asked and answered.")
+        float | None,
+        typer.Option(
+            "--epsilon",
+            "-e",
+            parser=given.number("--epsilon"),
+            metavar="NUMBER",
+            help="What may be spent in all; 1 unless asked and answered.",
+        ),
     ] = None,
-    delta: Annotated[float, typer.Option("--delta", help="The chance that the promise fails, for example 1e-9.")] = 0,
+    delta: given.Delta = 0,
     ledger: Annotated[
         str | None, typer.Option("--ledger", metavar="URL", help="Where spends are written; ledger.db beside the file.")
     ] = None,
@@ -58,9 +66,9 @@ def init(
     No value of the data is read. On a terminal it asks for what only the owner knows: unit, bounds, keys, epsilon.
     """
     target = output_file / project.FILE if output_file.is_dir() else output_file
+    drafts = [read_table(source, target.absolute().parent) for source in sources]
     if target.exists() and not force:
         raise InvalidArgument(f"{str(target)!r} must not exist yet; it does; choose another --output, or give --force")
-    drafts = [read_table(source, target.absolute().parent) for source in sources]
     distinct((draft.name for draft in drafts), where="the files", what="table")
     drafts = _declare(drafts, unit, row_each, most_rows, columns or [])
     if can_ask() and not no_questions:
@@ -69,8 +77,11 @@ def init(
     else:
         allowance = Guarantee(1.0 if epsilon is None else epsilon, delta)
     _write(target, write_draft(drafts, allowance, ledger))
-    project.load(target)
+    loaded = project.load(target)
     _say_next(target, drafts, allowance)
+    if ledger is None and given.has_ledger(loaded):
+        said = "ledger.db is there already, and what was spent in it counts; for other people give --ledger other.db"
+        say(output(), f"\nNote: {said}")
 
 
 def _declare(
@@ -84,10 +95,10 @@ def _declare(
     if unit is not None:
         _check_known(unit, drafts)
     drafts = [_with_unit(replace(draft, one_row_each=row_each), unit, most_rows) for draft in drafts]
-    for given in columns:
-        name, parted, what = given.partition("=")
+    for text in columns:
+        name, parted, what = text.partition("=")
         if not parted:
-            raise InvalidArgument(f"--column must be NAME=WHAT; got {given!r}; write {HOW} after the =")
+            raise InvalidArgument(f"--column must be NAME=WHAT; got {text!r}; write {HOW} after the =")
         _check_known(name.strip(), drafts)
         drafts = [_with_column(draft, name.strip(), what) for draft in drafts]
     return drafts

@@ -19,11 +19,18 @@ Url = Annotated[
     str | None, typer.Option("--ledger", metavar="URL", help="A ledger's file or address, instead of the project's.")
 ]
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
 
 
 def _open(where: Path | None, url: str | None) -> Ledger:
     """The ledger, which must be there."""
     return Ledger.open(url or given.load_project(where).ledger, create=False)
+
+
+def _check_new(file: Path, force: bool) -> None:
+    """An older copy may be the only one of what was lost since."""
+    if file.exists() and not force:
+        raise InvalidArgument(f"{str(file)!r} must not exist yet; it does; choose another name, or give --force")
 
 
 @app.command("show")
@@ -63,24 +70,27 @@ def verify(
 def export(
     file: FileArgument,
     payloads: Annotated[bool, typer.Option("--payloads", help="With questions and answers.")] = False,
+    force: Force = False,
     where: given.Where = None,
     url: Url = None,
 ) -> None:
     """Write all entries to a .csv or .jsonl file.
 
-    Without questions and answers, unless asked for.
+    Without questions and answers, unless asked for. Amounts are there twice: in whole units, and as decimals.
     """
+    _check_new(file, force)
     with _open(where, url) as ledger:
         ledger.export(file, payloads=payloads)
         say(output(), f"Wrote {ledger.head.number} entries to {file}.")
 
 
 @app.command()
-def backup(file: FileArgument, where: given.Where = None, url: Url = None) -> None:
+def backup(file: FileArgument, force: Force = False, where: given.Where = None, url: Url = None) -> None:
     """Copy the ledger while it is in use.
 
     A name in .jsonl makes a copy that any ledger can take, another name a SQLite file.
     """
+    _check_new(file, force)
     with _open(where, url) as ledger:
         ledger.backup(file)
         say(output(), f"Copied the ledger to {file}; head {ledger.head}. Back: sfumato ledger restore {file}")

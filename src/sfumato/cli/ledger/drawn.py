@@ -34,7 +34,8 @@ def draw(console: Console, ledger: Ledger, listed: int) -> None:
         say(console, f"being answered now: {', '.join(map(str, balance.open))}")
     if last:
         say(console, f"\nThe last of {balance.head.number} entries:")
-        show(console, [("number", "time", "what", "analyst", "table", "epsilon"), *map(_line, last)], right=(0, 5))
+        head = ("number", "time", "what", "population", "analyst", "table", "epsilon")
+        show(console, [head, *map(_line, last)], right=(0, 6))
     say(console, f"Head: {balance.head}")
 
 
@@ -83,7 +84,8 @@ def _total(amounts: Iterable[Amount]) -> Amount:
     return total
 
 
-def _line(entry: Entry) -> tuple[str, str, str, str, str, str]:
+def _line(entry: Entry) -> tuple[str, ...]:
     cost = said_amount(entry.amount.epsilon) if entry.kind in _SPENDS else ""
     what = entry.kind.value + (f" {entry.refers}" if entry.refers else "")
-    return str(entry.number), moment(entry.at), what, entry.analyst or "", entry.table or entry.population or "", cost
+    whose = (entry.population or "", entry.analyst or "", entry.table or "")
+    return str(entry.number), moment(entry.at), what, *whose, cost

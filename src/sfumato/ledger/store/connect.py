@@ -79,7 +79,7 @@ def _prepare_file(path: Path, create: bool) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError as error:
         raise LedgerUnavailable(
-            f"the ledger must be writable; {str(path)!r} cannot be created: {error.strerror}; choose another folder"
+            f"the ledger must be writable; {str(path)!r} cannot be created: {error.strerror}; keep it elsewhere"
         ) from None
 
 

@@ -1,0 +1,129 @@
+"""What `ask`, `quote` and `explain` are given alike: the question, and the options that the curator takes.
+
+Each of them takes one value, `Asked`, and what it has of its own; `asking` makes options of both.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sfumato.cli.given import Delta, Where, number
+from sfumato.errors import InvalidArgument
+
+_LONGEST = 1 << 20  # characters of a question
+
+Question = Annotated[
+    str | None,
+    typer.Argument(metavar="SQL", help="The question; @FILE reads it from a file, - from standard input."),
+]
+File = Annotated[Path | None, typer.Option("--file", "-f", metavar="FILE", help="Read the question from a file.")]
+Noise = Annotated[
+    str | None, typer.Option("--noise", metavar="KIND", help="laplace or gaussian; without it the smaller one.")
+]
+Confidence = Annotated[
+    float,
+    typer.Option("--confidence", parser=number("--confidence"), metavar="NUMBER", help="How often an interval holds."),
+]
+Share = Annotated[
+    list[str] | None,
+    typer.Option("--share", metavar="COLUMN=NUMBER", help="More of epsilon for a column, as in n=2; may be repeated."),
+]
+Bound = Annotated[
+    int | None, typer.Option("--bound", metavar="ROWS", help="So many rows of a unit count, instead of a bought limit.")
+]
+Bounds = Annotated[
+    str | None, typer.Option("--bounds", metavar="auto", help="auto: buy the bounds of values that nobody declared.")
+]
+Simultaneous = Annotated[bool, typer.Option("--simultaneous", help="Let all intervals hold at once; they are wider.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question's text, the curator's options for it, and where the project is."""
+
+    text: str
+    options: dict[str, Any]
+    where: Path | None
+
+
+def asking(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the arguments of `read` beside its own; what `read` makes of them is its first argument."""
+    shared = inspect.signature(read, eval_str=True).parameters
+    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+    common = list(shared.values())
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        asked = read(**{name: given.pop(name) for name in shared})
+        command(asked, **given)
+
+    run.__signature__ = inspect.Signature([*common[:2], *own, *common[2:]])  # type: ignore[attr-defined]
+    return run
+
+
+def read(
+    question: Question = None,
+    file: File = None,
+    delta: Delta = 0,
+    noise: Noise = None,
+    confidence: Confidence = 0.95,
+    share: Share = None,
+    bound: Bound = None,
+    bounds: Bounds = None,
+    simultaneous: Simultaneous = False,
+    where: Where = None,
+) -> Asked:
+    """The question as it was given."""
+    options = {
+        "delta": delta,
+        "noise": noise,
+        "confidence": confidence,
+        "shares": dict(map(_read_share, share)) if share else None,
+        "bound": bound,
+        "bounds": bounds,
+        "simultaneous": simultaneous,
+    }
+    return Asked(_read_question(question, file), options, where)
+
+
+def _read_share(text: str) -> tuple[str, float]:
+    name, _, number = text.rpartition("=")
+    try:
+        return name.strip(), float(number)
+    except ValueError:
+        raise InvalidArgument(f"--share must be COLUMN=NUMBER; got {text!r}; for example --share n=2") from None
+
+
+def _read_question(question: str | None, file: Path | None) -> str:
+    """The question's text from wherever it was given."""
+    if question is not None and file is not None:
+        raise InvalidArgument("the question must be given once; got SQL and --file; leave one out")
+    if file is None and question is not None and question.startswith("@"):
+        file = Path(question[1:])
+    if file is not None:
+        text = _read_file(file)
+    elif sys.stdin is not None and (question == "-" or (question is None and not sys.stdin.isatty())):
+        text = sys.stdin.read(_LONGEST)
+    else:
+        text = question or ""
+    if not text.strip():
+        raise InvalidArgument('the question must be SQL; got none; for example "SELECT COUNT(*) AS n FROM people"')
+    return text.strip().rstrip(";")
+
+
+def _read_file(file: Path) -> str:
+    try:
+        with file.open(encoding="utf-8") as opened:
+            return opened.read(_LONGEST)
+    except UnicodeDecodeError:
+        raise InvalidArgument(f"{file} must be SQL in UTF-8; got another encoding; save it anew") from None
+    except OSError as error:
+        raise InvalidArgument(f"{str(file)!r} cannot be read: {error.strerror}; check the path") from None
