@@ -18,7 +18,7 @@ QUESTIONS = (
     # what is asked, the exit code, the line, the hint
     (("ask", "SELECT COUNT(*) AS n FROM vists", "-e", "1"), 3, "refused: unknown table 'vists'", "did you mean visits"),
     (("ask", "SELECT AVG(spnt) AS s FROM visits", "-e", "1"), 3, "refused: unknown column 'spnt'", "mean spent?"),
-    (("ask", "SELECT MAX(spent) AS s FROM visits", "-e", "1"), 3, "is not answered", "COUNT, SUM and AVG"),
+    (("ask", "SELECT MODE(spent) AS s FROM visits", "-e", "1"), 3, "is not answered", "MIN and MAX"),
     (("ask", "SELEC COUNT(*) AS n FROM visits", "-e", "1"), 3, "it begins with SELEC", "ask with SELECT"),
     (("ask", COUNT, "-e", "many"), 2, "--epsilon must be a number; got 'many'", "for example 0.5"),
     (("ask", "SELECT 1", "-e", "1"), 3, "a question needs FROM and a table", "--help"),

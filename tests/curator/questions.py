@@ -108,7 +108,7 @@ def random_question(random: Random) -> str:
 GROUPS = [
     "r", "b", "k", "d", "k + 1", "DATE_TRUNC('month', d)", "EXTRACT(DAY FROM d)", "k > 1", "x > 0", "x IS NULL",
     "r LIKE 'a%'", "CASE WHEN b THEN r ELSE 'none' END", "FLOOR(k / 2)", "ABS(k)", "COALESCE(r, 'a')", "y < 2.5",
-    "CASE WHEN y > 1 THEN 1 WHEN b THEN 2 END",
+    "CASE WHEN y > 1 THEN 1 WHEN b THEN 2 END", "y", "FLOOR(y)", "COALESCE(y, k)", "CASE WHEN b THEN y ELSE x END",
 ]  # fmt: skip
 
 
@@ -117,6 +117,7 @@ def aggregate(random: Random) -> str:
     return random.choice(
         (
             "COUNT(*)", f"COUNT({value(random, 1)})", "COUNT(r)", "COUNT(DISTINCT UNIT)", "COUNT(DISTINCT UNIT)",
+            "COUNT(DISTINCT r)", f"COUNT(DISTINCT {value(random, 1)})",
             f"SUM({value(random, 2)})", f"SUM({value(random, 1)})", "SUM(x)", f"AVG({value(random, 1)})", "AVG(x)",
             "VARIANCE(x)", f"STDDEV_POP({value(random, 1)})", "MEDIAN(x)", "MEDIAN(y)", "MIN(k)", "MAX(x) - MIN(x)",
             f"QUANTILE_CONT({value(random, 1)}, {random.choice((0.1, 0.5, 0.9))})",

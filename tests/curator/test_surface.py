@@ -13,6 +13,7 @@ SOURCE = Path(inspect.getfile(sf)).parent
 DRAWS = {"draw", "draw_one", "release"}  # what turns exact numbers into noisy ones
 CHARGED = {
     ("curator/zoom.py", "release"),
+    ("curator/release.py", "release"),
     ("curator/measure.py", "release"),
     ("curator/release.py", "draw"),
 }  # reached from `Curator._compute` only

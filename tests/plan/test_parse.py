@@ -29,6 +29,7 @@ from sfumato.plan.node import (
     TableName,
 )
 from sfumato.plan.parse import parse
+from sfumato.plan.price import price
 from sfumato.plan.spelling import NOTES, spell_out
 from sfumato.plan.spelling import SPELT_OUT as SPELLINGS
 from sfumato.plan.tree import LONGEST, read
@@ -103,7 +104,7 @@ def quiet() -> None:
 def test_what_is_not_answered_is_refused_with_a_hint(question: str, hint: str) -> None:
     """Every line of refused.txt: by the parser or by the binder, before any data, and with what to do instead."""
     with pytest.raises(UnsupportedQuery) as refusal:
-        bind(parse(question), TABLES)
+        price(bind(parse(question), TABLES), epsilon=1)
     assert hint in str(refusal.value)
 
 

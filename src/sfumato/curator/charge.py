@@ -26,6 +26,7 @@ def promise_of(plan: PricedPlan, options: Options) -> str:
         "confidence": str(plan.confidence),
         "simultaneous": plan.simultaneous,
         "shares": [str(measure.share.amount) for measure in plan.measures],
+        "keys": None if plan.selection is None else str(plan.selection.share.amount),
         "bound": None if options.bound is None else int(options.bound),
         "bounds": options.bounds,
         "tidy": options.tidy,
@@ -86,6 +87,9 @@ def _declaration(plan: PricedPlan) -> str:
 def _mechanisms(plan: PricedPlan) -> tuple[object, ...]:
     """Names and public parameters: noise, currency and share of every release that the plan may make."""
     listed: list[object] = []
+    for look in () if plan.selection is None else plan.selection.rounds:
+        said = {"share": str(look.share.amount), "threshold": str(look.threshold), "delta": str(look.delta)}
+        listed.append(["keys", _NOISE[plan.norm], said])
     for measure in plan.measures:
         shares = {
             "values": measure.share,

@@ -37,7 +37,6 @@ from sfumato.errors import BudgetExhausted, EngineFailed, EngineTimeout, Invalid
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.request import Replay, Reservation
 from sfumato.plan.bind import bind
-from sfumato.plan.bound import Statistic
 from sfumato.plan.node import MeasureAt
 from sfumato.plan.parse import parse
 from sfumato.plan.price import PricedPlan, price
@@ -297,7 +296,7 @@ def _tidy(listed: list[dict[str, Any]], intervals: dict[str, Any], plan: PricedP
     """Make counts whole numbers of at least zero, and their intervals begin there."""
     for column in plan.bound.shown:
         place = column.expression.position if isinstance(column.expression, MeasureAt) else None
-        if place is None or plan.bound.measures[place].statistic not in (Statistic.COUNT, Statistic.UNITS):
+        if place is None or not plan.bound.measures[place].statistic.is_count:
             continue
         for row in listed:
             row[column.name] = max(0, round(row[column.name]))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sfumato.curator.measure import Measured
 from sfumato.plan.price import PricedMeasure, PricedPlan, most_rows
+from sfumato.plan.selection import FULL
 from sfumato.plan.stranger import strangers
 from sfumato.privacy.sensitivity import Norm
 
@@ -14,14 +15,17 @@ _KINDS = {Norm.L1: "discrete Laplace", Norm.L2: "discrete Gaussian"}
 
 def explain_plan(plan: PricedPlan) -> str:
     """What would happen, from the question's text and the declarations alone."""
-    lines = [*_opening(plan), *(line for one in plan.measures for line in _price_lines(one)), *_closing(plan)]
-    return "\n".join([*lines, *(f"Note: {note}" for note in strangers(plan.bound))])
+    lines = [*_opening(plan), *_selection_lines(plan)]
+    lines += [*(line for one in plan.measures for line in _price_lines(one)), *_closing(plan)]
+    return "\n".join([*lines, *(f"Note: {note}" for note in known_notes(plan))])
 
 
 def explain(plan: PricedPlan, found: Sequence[Measured], noted: Sequence[str], statements: Sequence[str]) -> str:
     """How an answer came about, with what was bought, what was noted and the SQL that ran."""
     lines = _opening(plan)
-    lines.insert(2, f"Groups: {len(found[0].cells)}; groups without rows appear too.")
+    also = "groups without rows appear too" if plan.selection is None else "those whose keys were found"
+    lines.insert(2, f"Groups: {len(found[0].cells)}; {also}.")
+    lines += _selection_lines(plan)
     for measured in found:
         lines += _measure_lines(measured.priced, measured)
     lines += [*_closing(plan), *noted, "The engine ran:", *(f"  {sql}" for sql in statements)]
@@ -32,15 +36,33 @@ def _opening(plan: PricedPlan) -> list[str]:
     table, bound = plan.bound.table, plan.bound
     left_out = "rows that WHERE drops" if bound.where else "no row by WHERE"
     units = f"Rows without a value in {', '.join(table.unit.columns)} are left out. " if table.unit.columns else ""
-    keys = (
-        "Keys are public: " + ", ".join(group.expression.sql() for group in bound.groups)
-        if bound.groups
-        else "One group"
-    )
+    keys = "One group"
+    if bound.groups:
+        public = [group.expression.sql() for group in bound.groups if group.keyless is None]
+        found = [group.expression.sql() for group in bound.groups if group.keyless is not None]
+        keys = "; ".join(
+            f"{what}: {', '.join(listed)}"
+            for what, listed in (("Keys are public", public), ("Keys are to be found", found))
+            if listed
+        )
     return [
         f"Protected: {table.unit}; neighbours: {table.neighbours.value}.",
         f"Question: {bound.canonical}",
         f"{units}{keys}; left out: {left_out}, and rows whose key is NULL or not declared.",
+    ]
+
+
+def _selection_lines(plan: PricedPlan) -> list[str]:
+    if plan.selection is None:
+        return []
+    looks = plan.selection.rounds
+    return [
+        f"keys: {plan.selection.share} in {len(looks)} looks; a unit's keys share its weight, so it moves a look by 1",
+        *(
+            f"  look {place}: {look.share}, shown above a weight of {look.threshold / FULL:,.4g}; a unit's own key "
+            f"appears with probability {float(look.delta):g} at most"
+            for place, look in enumerate(looks, 1)
+        ),
     ]
 
 
@@ -99,7 +121,24 @@ def notes(plan: PricedPlan, found: Sequence[Measured]) -> tuple[str, ...]:
         kind, about = _note(plan, measured)
         kinds.setdefault(kind, []).append(about)
     found_out = tuple(said.format("; ".join(kinds[kind])) for kind, said in _NOTES.items() if kind in kinds)
-    return strangers(plan.bound) + found_out
+    return known_notes(plan) + found_out
+
+
+def known_notes(plan: PricedPlan) -> tuple[str, ...]:
+    """What is to be said of a question by its text alone."""
+    said = list(strangers(plan.bound))
+    if plan.selection is not None:
+        people = min(look.people for look in plan.selection.rounds)
+        said.append(
+            f"Keys were not declared: one that fewer than about {people:,.0f} units have cannot appear, and one of "
+            "units with many keys needs more of them."
+        )
+    if any(point in (0, 1) for measure in plan.bound.measures for point in measure.points):
+        said.append(
+            "A minimum or maximum is a value that a few rows lie beyond: the outermost may be one person's, and is not "
+            "shown; the interval reaches to where values may lie."
+        )
+    return tuple(said)
 
 
 _NOTES = {

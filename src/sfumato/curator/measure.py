@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 
+from sfumato.curator.keys import find_keys
 from sfumato.curator.line import Seen
 from sfumato.curator.phases import At, Tell, silent
 from sfumato.curator.release import Releaser
@@ -70,7 +71,7 @@ def _tails(bins: tuple[int, ...], moves: int, miss: Fraction, priced: PricedMeas
 
 def measure_all(plan: PricedPlan, run: Run, releaser: Releaser, tell: Tell = silent) -> list[Measured]:
     """All measures of a question, private."""
-    keys = run.keys()
+    keys = run.keys() if plan.selection is None else find_keys(plan.selection, run, releaser)
     tell(At.BOUNDS)
     measures = [_bounded(plan, run, releaser, i, priced) for i, priced in enumerate(plan.measures)]
     tell(At.CENTRES)
@@ -157,7 +158,7 @@ def _limit(plan: PricedPlan, priced: PricedMeasure, influences: tuple[int, ...] 
     variance, cells = priced.share.variance(), groups * priced.cells
     if priced.measure.statistic is Statistic.QUANTILES:
         variance, cells = _AROUND * priced.looks.around.variance(), groups
-    chosen = choose(tails, variance, cells)
+    chosen = choose(tails, variance, max(1, cells))  # perhaps no key was found
     return Limit(min(chosen.steps, largest), chosen.closed)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sfumato.accounting.filter import Remaining
+from sfumato.curator.explain import known_notes
 from sfumato.plan.bound import Statistic
 from sfumato.plan.node import MeasureAt
 from sfumato.plan.price import PricedMeasure, PricedPlan, measured
-from sfumato.plan.stranger import strangers
 from sfumato.plan.tails import units_needed
 from sfumato.privacy.guarantee import Guarantee
 
@@ -64,7 +64,7 @@ def quote_of(plan: PricedPlan, left: Remaining | None = None) -> Quote:
         elif used:
             expected[column.name] = Expected(None, "")
     fits = left is None or plan.epsilon <= left.epsilon or (plan.loss.rho or 0) <= left.rho
-    return Quote(plan.promise, expected, fits, strangers(plan.bound))
+    return Quote(plan.promise, expected, fits, known_notes(plan))
 
 
 def least_half_width(plan: PricedPlan) -> float:

@@ -7,11 +7,14 @@ neighbouring tables.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from sfumato.dataset.column import Key
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.plan.share import Share
+
+Group = tuple[Key, ...]
 
 
 class Releaser(Protocol):
@@ -19,6 +22,9 @@ class Releaser(Protocol):
 
     def release(self, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
         """The noisy vector."""
+
+    def select(self, label: str, exact: Mapping[Group, int], threshold: int, moves: int, share: Share) -> set[Group]:
+        """The keys whose noisy score exceeds a threshold."""
 
 
 class NoisyReleaser:
@@ -34,3 +40,8 @@ class NoisyReleaser:
         """The noisy vector."""
         drawn = share.noise(moves).sampler.draw(len(exact), self._entropy)
         return [value + int(noise) for value, noise in zip(exact, drawn, strict=True)]
+
+    def select(self, label: str, exact: Mapping[Group, int], threshold: int, moves: int, share: Share) -> set[Group]:
+        """The keys whose noisy score exceeds a threshold; what is returned says nothing of all others."""
+        noisy = self.release(label, list(exact.values()), moves, share)
+        return {key for key, score in zip(exact, noisy, strict=True) if score > threshold}

@@ -118,7 +118,7 @@ class _Zoom:
         self.plan, self.run, self.releaser, self.place, self.priced = plan, run, releaser, place, priced
         self.limits, self.ruler, self.keys = limits, priced.ruler, run.keys()
         self.points = priced.measure.points
-        self.most = max(_FEWEST, min(_MOST, _ALL // (len(self.keys) * len(self.points))))
+        self.most = max(_FEWEST, min(_MOST, _ALL // max(1, len(self.keys) * len(self.points))))
         self.cells = dict.fromkeys(self.keys, _Cells(self.ruler))
         found = run.spots(place, limits, self.ruler.shifts[0], {})
         self.rows = {

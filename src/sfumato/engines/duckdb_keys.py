@@ -15,10 +15,12 @@ _REMEMBERED: dict[tuple[tuple[Group, ...], tuple[Atom, ...]], list[tuple[Key, ..
 
 
 class Keys:
-    """Makes the table `keys`: the keys of all groups, each with its place from 1 on."""
+    """Makes a table of the keys of all groups, each with its place from 1 on."""
 
-    def __init__(self, execute: Callable[..., Any], bound: BoundPlan, groups: Sequence[str]) -> None:
-        self.execute, self.bound, self.groups = execute, bound, groups
+    def __init__(
+        self, execute: Callable[..., Any], bound: BoundPlan, groups: Sequence[str], table: str = "keys"
+    ) -> None:
+        self.execute, self.bound, self.groups, self.table = execute, bound, groups, table
 
     def listed(self) -> list[tuple[Key, ...]]:
         """The keys in order; they are the same for the same declarations, so short lists are remembered."""
@@ -30,7 +32,7 @@ class Keys:
             self.put(listed)
             return listed
         self._make()
-        rows = self.execute(f"SELECT {', '.join(self.groups)} FROM keys ORDER BY place").fetchall()
+        rows = self.execute(f"SELECT {', '.join(self.groups)} FROM {self.table} ORDER BY place").fetchall()
         listed = [tuple(row) for row in rows]
         if len(listed) <= MOST_REMEMBERED:
             if len(_REMEMBERED) >= MOST_REMEMBERED:
@@ -46,7 +48,7 @@ class Keys:
         ]
         place = f"unnest(range(1, {len(listed) + 1})) AS place"
         values = [list(column) for column in zip(*listed, strict=True)] or [[] for _ in self.groups]
-        self.execute(f"CREATE TEMP TABLE keys AS SELECT {', '.join(columns)}, {place}", values)
+        self.execute(f"CREATE OR REPLACE TEMP TABLE {self.table} AS SELECT {', '.join(columns)}, {place}", values)
 
     def _make(self) -> None:
         """The group expressions over the cross product of the atoms' values."""
@@ -68,7 +70,7 @@ class Keys:
             place = f"({place} * {len(self.bound.atoms[i].values)} + p{i})"
         keys = ", ".join(self.groups)
         self.execute(
-            f"CREATE TEMP TABLE keys AS SELECT {keys}, row_number() OVER (ORDER BY min(p)) AS place "
+            f"CREATE TEMP TABLE {self.table} AS SELECT {keys}, row_number() OVER (ORDER BY min(p)) AS place "
             f"FROM (SELECT {', '.join(listed)}, {place} AS p FROM {', '.join(f'atom{i}' for i in atoms)}) "
             f"WHERE {' AND '.join(f'{name} IS NOT NULL' for name in self.groups)} GROUP BY {keys}"
         )

@@ -29,6 +29,15 @@ class Run(Protocol):
     def keys(self) -> list[tuple[Key, ...]]:
         """The keys of all groups, from declarations only; one empty key where nothing is grouped."""
 
+    def scores(self, weights: Sequence[int], found: Collection[tuple[Key, ...]]) -> Mapping[tuple[Key, ...], int]:
+        """For keys that nobody listed: the weighted units of every key that occurs and was not found before.
+
+        A unit with k keys gives each of them the k-th weight; of more keys than weights it chooses so many by itself.
+        """
+
+    def choose(self, keys: Sequence[tuple[Key, ...]]) -> None:
+        """Go on with these keys."""
+
     def magnitudes(self, measure: int) -> list[int]:
         """How many units have their largest absolute value in each bin of magnitudes."""
 

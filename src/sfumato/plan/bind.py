@@ -5,7 +5,6 @@ Nothing here looks at data: only at the question and at what the owner declared.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -14,12 +13,12 @@ from sfumato.dataset.column import Column as Declared
 from sfumato.dataset.kind import Kind
 from sfumato.dataset.table import Table
 from sfumato.errors import UnsupportedQuery
-from sfumato.plan.bound import Atom, BoundPlan, Group, Measure, Shown, Sort, Statistic
+from sfumato.plan.atoms import NoKeys, atoms, atoms_of
+from sfumato.plan.bound import BoundPlan, Group, Measure, Shown, Sort, Statistic
 from sfumato.plan.functions import FUNCTIONS, Shape
 from sfumato.plan.node import (
     Aggregate,
     Call,
-    Case,
     Column,
     Expression,
     KeyAt,
@@ -34,7 +33,6 @@ from sfumato.plan.node import (
 from sfumato.plan.scope import Scope, scope_of
 from sfumato.plan.typed import Typed, expect, read_dates, typed
 
-MOST_GROUPS = 1_000_000
 _STATISTICS = {
     "sum": Statistic.SUM,
     "avg": Statistic.MEAN,
@@ -44,14 +42,6 @@ _STATISTICS = {
     "stddev_samp": Statistic.DEVIATION,
     "stddev_pop": Statistic.POPULATION_DEVIATION,
 }
-_EXAMPLES = {
-    Kind.INTEGER: "keys=[1, 2, 3]",
-    Kind.REAL: "keys=[1, 2, 3]",
-    Kind.TEXT: 'keys=["...", "..."]',
-    Kind.DATE: 'keys=sf.dates("2026-01-01", "2026-12-31")',
-    Kind.TIMESTAMP: 'type="date", keys=sf.dates("2026-01-01", "2026-12-31")',
-}
-EXACT = 2**53  # whole numbers below have their own double
 
 
 def bind(query: Query, tables: Mapping[str, Table]) -> BoundPlan:
@@ -74,7 +64,7 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundPlan:
     if having is not None:
         binder.check(having, Kind.BOOLEAN)
     return BoundPlan(
-        scope.table, table, where, tuple(binder.groups), _atoms(binder.groups, table), tuple(binder.measures),
+        scope.table, table, where, tuple(binder.groups), atoms(binder.groups, table), tuple(binder.measures),
         shown, having, order, query.limit, query.sql(),
     )  # fmt: skip
 
@@ -133,7 +123,12 @@ class _Binder:
 
     def _typed_group(self, expression: Expression) -> Group:
         known = typed(expression, self.table.columns)
-        if known.kind is None or not _atoms_of(expression, self.table):
+        try:
+            constant = known.kind is None or not atoms_of(expression, self.table)
+        except NoKeys as missing:
+            assert known.kind is not None  # it has a column
+            return Group(expression, known.kind, str(missing))
+        if constant or known.kind is None:
             raise UnsupportedQuery(f"GROUP BY {expression.sql()} is the same for all rows; leave it out")
         return Group(expression, known.kind)
 
@@ -225,8 +220,7 @@ class _Binder:
     def _read(self, aggregate: Aggregate) -> Measure:
         resolved = [self.resolve(argument) for argument in aggregate.argument]
         if aggregate.distinct:
-            self._check_counts_units(aggregate, resolved)
-            return Measure(Statistic.UNITS)
+            return self._distinct(aggregate, resolved)
         if not resolved:
             return Measure(Statistic.COUNT)
         argument = typed(resolved[0], self.table.columns)
@@ -235,20 +229,16 @@ class _Binder:
         expect(argument, Kind.INTEGER, Kind.REAL)
         return Measure(_STATISTICS.get(aggregate.function, Statistic.QUANTILES), argument)
 
-    def _check_counts_units(self, aggregate: Aggregate, resolved: list[Expression]) -> None:
+    def _distinct(self, aggregate: Aggregate, resolved: list[Expression]) -> Measure:
         units = self.table.unit.columns
-        if not units:
-            names = [part.name for part in resolved if isinstance(part, Column)]
-            declared = repr(names[0]) if len(names) == 1 else repr(names)
-            raise UnsupportedQuery(
-                f"DISTINCT is answered for COUNT of the unit; this table has none, so that each row counts as one; "
-                f"declare unit={declared} for the table; got {aggregate.sql()}"
-            )
-        if aggregate.function != "count" or set(resolved) != {Column(name) for name in units}:
-            raise UnsupportedQuery(
-                f"DISTINCT is answered for COUNT of the unit ({', '.join(units)}); got {aggregate.sql()}; "
-                "for other columns count the rows of each key: GROUP BY"
-            )
+        if aggregate.function != "count":
+            raise UnsupportedQuery(f"DISTINCT is answered inside COUNT; got {aggregate.sql()}; leave it out")
+        if units and set(resolved) == {Column(name) for name in units}:
+            return Measure(Statistic.UNITS)
+        if len(resolved) != 1:
+            whole = f", or of the unit ({', '.join(units)})" if units else ""
+            raise UnsupportedQuery(f"COUNT(DISTINCT x) is answered of one column{whole}; got {aggregate.sql()}")
+        return Measure(Statistic.DISTINCT, typed(resolved[0], self.table.columns))
 
 
 def _share(aggregate: Aggregate) -> Fraction:
@@ -275,86 +265,6 @@ def _check_computable(result: Expression) -> None:
         raise UnsupportedQuery(f"{_over_results(result).sql()} is computed of rows; put it into GROUP BY")
     for child in children(result):
         _check_computable(child)
-
-
-def _atoms(groups: list[Group], table: Table) -> tuple[Atom, ...]:
-    """The parts of all keys whose values are listed in public; their cross product bounds the number of groups."""
-    found: dict[Expression, Atom] = {}
-    for group in groups:
-        for atom in _atoms_of(group.expression, table):
-            known = found.setdefault(atom.expression, atom)
-            if None in atom.values and None not in known.values:
-                found[atom.expression] = replace(known, values=(*known.values, None))
-    total = math.prod(len(atom.values) for atom in found.values())
-    if total > MOST_GROUPS:
-        raise UnsupportedQuery(
-            f"at most {MOST_GROUPS:,} groups are answered; these keys make {total:,}; group more coarsely"
-        )
-    return tuple(found.values())
-
-
-def _atoms_of(expression: Expression, table: Table, caught: bool = False) -> list[Atom]:
-    """The atoms of a key; `caught`: a COALESCE around may turn NULL into a key, so that NULL is one of the values."""
-    if (atom := _atom(expression, table)) is not None:
-        return [replace(atom, values=(*atom.values, None))] if caught else [atom]
-    match expression:
-        case Call("coalesce", (first, second)):
-            return [*_atoms_of(first, table, caught=True), *_atoms_of(second, table, caught)]
-        case Case(branches, otherwise):
-            # A condition that is NULL does not hold, as FALSE does not; TRUE first: keys in the order of the branches.
-            tests = [atom for condition, _ in branches for atom in _atoms_of(condition, table)]
-            tests = [replace(atom, values=(True, False)) if atom.kind is Kind.BOOLEAN else atom for atom in tests]
-            values = [*(value for _, value in branches), *(() if otherwise is None else (otherwise,))]
-            return [*tests, *(atom for value in values for atom in _atoms_of(value, table, caught))]
-    return [atom for child in children(expression) for atom in _atoms_of(child, table, caught)]
-
-
-def _atom(expression: Expression, table: Table) -> Atom | None:
-    """A part of a key whose values are known in public; None: look at what it is computed of."""
-    if isinstance(expression, Column):
-        return _column_atom(expression, table)
-    known = typed(expression, table.columns)
-    if known.kind is Kind.BOOLEAN:
-        return None if isinstance(expression, Literal) else Atom(expression, Kind.BOOLEAN, (False, True))
-    if not isinstance(expression, Call) or known.interval is None:
-        return None
-    whole = range(int(known.interval.low), int(known.interval.high) + 1)
-    if FUNCTIONS[expression.function].shape is Shape.ROUNDING and known.interval.largest < EXACT:
-        return Atom(expression, Kind.REAL, tuple(map(float, whole))) if len(whole) <= MOST_GROUPS else None
-    if FUNCTIONS[expression.function].shape is Shape.DATE_NUMBER and _is_periodic(expression, table):
-        return Atom(expression, Kind.INTEGER, tuple(whole))
-    return None
-
-
-def _is_periodic(part: Call, table: Table) -> bool:
-    """Whether the part of a date has all its values for keys: hours, since keys are days; others without such keys."""
-    (date,) = part.arguments
-    if part.function == "extract_hour":
-        return typed(date, table.columns).kind is Kind.TIMESTAMP
-    return part.function != "extract_year" and isinstance(date, Column) and table.columns[date.name].keys is None
-
-
-def _column_atom(column: Column, table: Table) -> Atom:
-    declared = table.columns[column.name]
-    assert declared.kind is not None  # every column of a table knows its kind
-    if declared.keys is not None:
-        return Atom(column, declared.kind, declared.keys)
-    if declared.kind is Kind.BOOLEAN:
-        return Atom(column, declared.kind, (False, True))
-    bounds = declared.bounds
-    if declared.kind is Kind.INTEGER and bounds is not None and bounds.high - bounds.low < MOST_GROUPS:
-        whole = range(max(math.ceil(bounds.low), -(2**63)), min(math.floor(bounds.high), 2**63 - 1) + 1)
-        if not whole:
-            raise UnsupportedQuery(f"GROUP BY {column.name} has no keys: no whole number is within its bounds")
-        return Atom(column, declared.kind, tuple(whole))
-    raise UnsupportedQuery(f"GROUP BY {column.name} {_why_no_keys(column.name, declared.kind, table)}")
-
-
-def _why_no_keys(name: str, kind: Kind, table: Table) -> str:
-    if table.unit.columns == (name,):
-        return "would show single people, since each group is one unit; group by something else"
-    how = f"declare bounds and group by FLOOR({name} / 10), or keys" if kind.is_number else "declare them"
-    return f"needs public keys; {how}: columns={{{name!r}: sf.column({_EXAMPLES[kind]})}}"
 
 
 def argument_of(measure: Measure) -> Typed:

@@ -18,6 +18,7 @@ class Statistic(Enum):
 
     COUNT = "number of rows"
     UNITS = "number of units"
+    DISTINCT = "number of distinct values"
     SUM = "sum"
     MEAN = "mean"
     VARIANCE = "variance"
@@ -35,6 +36,11 @@ class Statistic(Enum):
             Statistic.DEVIATION,
             Statistic.POPULATION_DEVIATION,
         )
+
+    @property
+    def is_count(self) -> bool:
+        """Whether it says how many there are of something."""
+        return self in (Statistic.COUNT, Statistic.UNITS, Statistic.DISTINCT)
 
     @property
     def is_centred(self) -> bool:
@@ -68,10 +74,11 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One GROUP BY expression."""
+    """One GROUP BY expression; `keyless` says why its keys are not public, None: they are."""
 
     expression: Expression
     kind: Kind
+    keyless: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +112,8 @@ class BoundPlan:
     order: tuple[Sort, ...]
     limit: int | None
     canonical: str
+
+    @property
+    def unknown(self) -> bool:
+        """Whether nobody listed the keys, so that those which enough units have are to be found."""
+        return any(group.keyless is not None for group in self.groups)

@@ -21,12 +21,13 @@ from typing import NamedTuple
 from sfumato import checks
 from sfumato.accounting import zcdp_rho
 from sfumato.dataset.kind import Kind
-from sfumato.errors import InvalidArgument, UnboundedColumn
+from sfumato.errors import InvalidArgument, UnboundedColumn, UnsupportedQuery
 from sfumato.plan.bind import argument_of
 from sfumato.plan.bound import BoundPlan, Measure, Statistic
 from sfumato.plan.interval import Interval
-from sfumato.plan.node import Call, Case, Expression, In, MeasureAt
+from sfumato.plan.node import Call, Case, Expression, In, KeyAt, MeasureAt
 from sfumato.plan.ruler import Ruler
+from sfumato.plan.selection import Selection
 from sfumato.plan.share import Share
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
@@ -166,6 +167,7 @@ class PricedPlan:
     whole: Share
     confidence: Fraction
     simultaneous: bool
+    selection: Selection | None = None
 
     @property
     def norm(self) -> Norm:
@@ -176,13 +178,13 @@ class PricedPlan:
     def loss(self) -> Loss:
         """What the answer costs: the shares add up to epsilon, or to the rho that gives (epsilon, delta), exactly."""
         if self.norm is Norm.L1:
-            return Loss.pure(self.epsilon)
+            return Loss.pure(self.epsilon, delta=self.promise.delta)
         return Loss(self.epsilon, self.whole.amount, None, self.delta)
 
     @property
     def promise(self) -> Guarantee:
-        """What the answer promises a unit; Laplace noise needs no delta, and none is charged."""
-        delta = Fraction(0) if self.norm is Norm.L1 else self.delta
+        """What the answer promises a unit; Laplace noise needs no delta, and none is charged, but for unknown keys."""
+        delta = Fraction(0) if self.norm is Norm.L1 and self.selection is None else self.delta
         return Guarantee(self.epsilon, delta, self.bound.table.neighbours, self.bound.table.unit)
 
     def moves(self, measure: PricedMeasure, limit: int) -> int:
@@ -229,8 +231,12 @@ def price(
     total, failure = checks.positive(epsilon=epsilon), checks.below_one(delta=delta)
     if total > LARGEST_EPSILON:
         raise InvalidArgument(f"epsilon must be at most {LARGEST_EPSILON:,}; got a larger one; it promises nothing")
-    weights = _weights(bound, shares or {})
-    whole = _noise(total, failure, weights, noise)
+    for_keys, *weights = _weights(bound, shares or {})
+    selection = None
+    if bound.unknown:
+        whole, selection = _select(bound, total, failure, noise, for_keys)
+    else:
+        whole = _noise(total, failure, weights, noise)
     rows = None if limit is None else checks.whole(least=1, bound=limit)
     measures = tuple(
         _measure(bound, measure, whole.part(weight), rows, buy_bounds)
@@ -238,7 +244,20 @@ def price(
     )
     # Cells that are shown because they look large are chosen by their noise, so their intervals must hold for all.
     chosen = simultaneous or picks_by_measure(bound)
-    return PricedPlan(bound, measures, total, failure, whole, _confidence(confidence), chosen)
+    return PricedPlan(bound, measures, total, failure, whole, _confidence(confidence), chosen, selection)
+
+
+def _select(
+    bound: BoundPlan, epsilon: Fraction, delta: Fraction, noise: str | None, weight: Fraction
+) -> tuple[Share, Selection]:
+    """The whole, and the part of it that finds the keys; Gaussian noise shows more of them, and takes half of delta."""
+    if delta == 0:
+        reasons = [group.keyless for group in bound.groups if group.keyless is not None]
+        raise UnsupportedQuery(f"{reasons[0]}; or give delta=1e-9 to show the keys that enough units have")
+    whole = _noise(epsilon, delta / 2, [Fraction(1)], noise or "gaussian")
+    part = whole.part(weight)
+    left = delta if whole.norm is Norm.L1 else delta / 2
+    return whole, Selection(part, left, bound.table.neighbours)
 
 
 def _confidence(confidence: checks.Number) -> Fraction:
@@ -277,19 +296,23 @@ def _noise(epsilon: Fraction, delta: Fraction, weights: Sequence[Fraction], want
 
 
 def _weights(bound: BoundPlan, shares: Mapping[str, checks.Number]) -> list[Fraction]:
+    """The parts of the whole: for finding keys (none where they are public), then for each measure."""
     names = [column.name for column in bound.shown]
     if not isinstance(shares, Mapping):
         raise InvalidArgument(f"shares must map columns to numbers; got a {type(shares).__name__}; as in {{'n': 2}}")
     for name in shares:
         if name not in names:
             raise InvalidArgument(f"shares must name columns of the answer ({', '.join(names)}); got {name!r}")
-    weights = [Fraction(0)] * len(bound.measures)
+    weights, for_keys = [Fraction(0)] * len(bound.measures), Fraction(0)
     for column in bound.shown:
         weight = checks.positive(share=shares.get(column.name, 1))
         for value in measured(column.expression):
             weights[value.position] = max(weights[value.position], weight)
+        if isinstance(column.expression, KeyAt) and bound.groups[column.expression.position].keyless is not None:
+            for_keys = max(for_keys, weight)
     used = [weight or Fraction(1) for weight in weights]  # those of HAVING or ORDER BY alone have one too
-    return [weight / sum(used) for weight in used]
+    for_keys = (for_keys or Fraction(1)) if bound.unknown else Fraction(0)
+    return [weight / (for_keys + sum(used)) for weight in (for_keys, *used)]
 
 
 def measured(result: Expression) -> set[MeasureAt]:
@@ -311,8 +334,7 @@ def _measure(bound: BoundPlan, measure: Measure, share: Share, rows: int | None,
     interval = _interval(measure, buy)
     valued = measure.statistic is Statistic.SUM or measure.statistic.is_centred
     most = most_rows(bound, measure)
-    counts = measure.statistic in (Statistic.COUNT, Statistic.UNITS)
-    declared = most if rows is None and counts and most is not None and most <= _FEW else rows
+    declared = most if rows is None and measure.statistic.is_count and most is not None and most <= _FEW else rows
     centred = measure.statistic.is_centred
     for_bounds = share.part(_TENTH if valued and interval is None else _NONE)
     for_limit = share.part(_TENTH if declared is None or centred else _NONE)
@@ -339,12 +361,14 @@ def most_rows(bound: BoundPlan, measure: Measure) -> int | None:
     most = bound.table.most_rows if bound.table.unit.columns else 1
     if measure.statistic is not Statistic.UNITS:
         return most
+    if bound.unknown:
+        return most
     groups = math.prod(len(atom.values) for atom in bound.atoms)
     return groups if most is None else min(most, groups)
 
 
 def _interval(measure: Measure, buy: bool) -> Interval | None:
-    if measure.statistic in (Statistic.COUNT, Statistic.UNITS):
+    if measure.statistic.is_count:
         return None
     argument = argument_of(measure)
     interval = argument.interval

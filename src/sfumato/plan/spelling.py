@@ -75,6 +75,11 @@ def _filtered(node: exp.Expression) -> exp.Expression | None:
     return filtered
 
 
+def _approximate(node: exp.Expression) -> exp.Expression | None:
+    """APPROX_COUNT_DISTINCT(x) as COUNT(DISTINCT x)."""
+    return exp.Count(this=exp.Distinct(expressions=[node.this])) if _has(node, "this") else None
+
+
 def _quantile(node: exp.Expression) -> exp.Expression | None:
     """QUANTILE(x, 0.5), APPROX_QUANTILE(x, 0.5) and QUANTILE_DISC(x, 0.5) as QUANTILE_CONT(x, 0.5): all are noisy."""
     share = node.args.get("quantile") or node.args.get("expression")
@@ -156,6 +161,7 @@ SPELT_OUT: dict[type[Any], Callable[[Any], exp.Expression | None]] = {
     exp.Filter: _filtered,
     **dict.fromkeys((exp.Quantile, exp.ApproxQuantile, exp.PercentileDisc), _quantile),
     exp.WithinGroup: _within_group,
+    exp.ApproxDistinct: _approximate,
     exp.If: _if,
     exp.Case: _compared,
     exp.Round: _rounded,

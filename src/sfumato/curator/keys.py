@@ -1,0 +1,19 @@
+"""Find the keys of a question that nobody listed, privately; what follows treats them as if they were declared."""
+
+from __future__ import annotations
+
+from sfumato.curator.release import Releaser
+from sfumato.dataset.column import Key
+from sfumato.engines.engine import Run
+from sfumato.plan.selection import Selection
+
+
+def find_keys(selection: Selection, run: Run, releaser: Releaser) -> list[tuple[Key, ...]]:
+    """The keys that enough units have, in order."""
+    found: set[tuple[Key, ...]] = set()
+    for number, look in enumerate(selection.rounds):
+        scores = run.scores(look.weights, frozenset(found))
+        found |= releaser.select(f"keys {number}", scores, look.threshold, look.moves, look.share)
+    listed = sorted(found)
+    run.choose(listed)
+    return listed

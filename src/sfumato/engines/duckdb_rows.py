@@ -1,0 +1,157 @@
+"""The rows of one question as SQL, with what each gives to every measure, in lattice steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from sfumato.dataset.column import Key
+from sfumato.dataset.kind import Kind
+from sfumato.engines.duckdb_keys import Keys
+from sfumato.engines.duckdb_source import open_source, reading, signature
+from sfumato.engines.engine import FAILED
+from sfumato.engines.lower import Lower, number, used_columns
+from sfumato.engines.weights import or_zero
+from sfumato.errors import EngineFailed
+from sfumato.plan.bound import Statistic
+from sfumato.plan.node import Column, children, quoted
+from sfumato.plan.price import ROW, PricedMeasure, PricedPlan
+
+
+class Rows:
+    """The data of one question, opened: `counted` are the rows that may count, `kept` those in a group of its keys."""
+
+    def __init__(self, connection: Any, plan: PricedPlan) -> None:
+        self.connection, self.plan, self.bound = connection, plan, plan.bound
+        self.opened = signature(plan.bound.table)
+        self.statements: list[str] = []
+        self.table = plan.bound.table
+        self.lower = Lower(self.table.columns, {Column(name): own for name, own in self._names().items()})
+        self.units = [quoted(f"u{i}") for i in range(len(self.table.unit.columns))]
+        self.groups = [quoted(f"k{i}") for i in range(len(self.bound.groups))]
+        self.place, self.by = ("g", " GROUP BY g") if self.groups else ("1", "")
+        self.measures: tuple[PricedMeasure, ...] = plan.measures
+        self.source = open_source(connection, self.table, self._names())
+        known = not self.bound.unknown
+        self.listed: list[tuple[Key, ...]] = Keys(self.execute, self.bound, self.groups).listed() if known else []
+        self.counted = self.view("counted", self._counted())
+
+    def view(self, name: str, sql: str) -> str:
+        """Rows by a query, for other queries: written into them, which is quicker than a view with a name."""
+        return f"({sql}) AS {name}"
+
+    def execute(self, sql: str, values: Sequence[Any] | None = None) -> Any:
+        """Run SQL, and remember it for explanations."""
+        self.statements.append(sql)
+        return self.connection.execute(sql, values)
+
+    def fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        rows: list[tuple[Any, ...]] = self.execute(sql).fetchall()
+        return rows
+
+    def _counted(self) -> str:
+        """The rows that may count: with a unit, and passing WHERE; with keys and the arguments of all measures."""
+        parts = list(self.units)
+        parts += [f"{self.lower.sql(g.expression)} AS {k}" for g, k in zip(self.bound.groups, self.groups, strict=True)]
+        parts += [f"{self._argument(i)} AS x{i}" for i in range(len(self.bound.measures))]
+        where = [f"{unit} IS NOT NULL" for unit in self.units]
+        where += [self.lower.sql(self.bound.where.expression)] if self.bound.where else []
+        rows = f"SELECT {', '.join(parts)} FROM ({reading(self.table, self.source, self._names(), self.units)})"
+        return rows + (f" WHERE {' AND '.join(where)}" if where else "")
+
+    @cached_property
+    def kept(self) -> str:
+        """The rows that count: those in a group; read when its keys are known."""
+        return self.view("kept", self._kept())
+
+    def _kept(self) -> str:
+        if not self.groups:
+            return f"SELECT * FROM {self.counted}"
+        same = " AND ".join(f"counted.{key} = keys.{key}" for key in self.groups)
+        # Keys are listed once each, so the join keeps or drops a row, and never doubles it.
+        return f"SELECT counted.*, keys.place AS g FROM {self.counted} JOIN keys ON {same}"
+
+    def _names(self) -> dict[str, str]:
+        """The columns that the question reads, with the names they get here."""
+        expressions = [group.expression for group in self.bound.groups]
+        expressions += [measure.argument.expression for measure in self.bound.measures if measure.argument]
+        expressions += [self.bound.where.expression] if self.bound.where else []
+        used = sorted(used_columns(expressions, children))
+        return {name: quoted(f"c{i}") for i, name in enumerate(used)}
+
+    def _argument(self, measure: int) -> str:
+        """What a row gives to a measure: a number, or for a count whether it counts; NULL and NaN give nothing."""
+        argument = self.bound.measures[measure].argument
+        if argument is None:
+            return "TRUE"
+        rendered = self.lower.sql(argument.expression)
+        if self.bound.measures[measure].statistic is Statistic.COUNT:
+            return f"({rendered} IS NOT NULL)"
+        if self.bound.measures[measure].statistic is Statistic.DISTINCT and argument.kind is not Kind.REAL:
+            return rendered
+        double = f"CAST({rendered} AS DOUBLE)"
+        return f"CASE WHEN NOT isnan({double}) THEN {double} END"
+
+    def steps(self, measure: int) -> list[str]:
+        """The lattice values of a row: one column, or two for a mean, whose absolute values add up to its influence.
+
+        Of a mean's row there is `p{measure}` already: see `halved`.
+        """
+        priced, x = self.measures[measure], f"x{measure}"
+        if priced.measure.statistic is Statistic.COUNT:
+            return [f"CASE WHEN {x} THEN CAST({ROW} AS BIGINT) ELSE 0 END"]
+        if priced.measure.statistic in (Statistic.QUANTILES, Statistic.DISTINCT):
+            return [or_zero(x, f"CAST({ROW} AS BIGINT)")]
+        interval = priced.interval
+        assert interval is not None
+        clipped = f"greatest(least({x}, {number(interval.high)}), {number(interval.low)})"
+        if priced.measure.statistic is Statistic.SUM:
+            return [or_zero(x, f"CAST(floor({clipped} * {number(1 / priced.step)} + 0.5) AS BIGINT)")]
+        row, p, q = priced.row_steps, f"p{measure}", f"q{measure}"
+        parts = [q, f"{row} - {p} - {q}", p] if priced.measure.statistic.is_spread else [p, f"{row} - {p}"]
+        return [f"coalesce({part}, 0)" for part in parts]
+
+    def halved(self) -> str:
+        """The rows that count, with what is released of y, the distance from the centre in spreads.
+
+        Of a mean (1 + y) / 2 and 1 minus it; rounded towards zero, their absolute values add up to max(1, |y|) at most.
+        Of a variance (1 + y)**2 / 4, (1 - y)**2 / 4 and 1 minus both, which have max(1, y**2) together at most.
+        """
+        halves = []
+        for i, priced in enumerate(self.measures):
+            row = priced.row_steps if priced.measure.statistic.is_centred else 0
+            if priced.measure.statistic is Statistic.MEAN:
+                halves.append(f"CASE WHEN x{i} IS NOT NULL THEN ({row} + {self.away(i)}) // 2 END AS p{i}")
+            elif priced.measure.statistic.is_spread:
+                for name, sign in (("p", "+"), ("q", "-")):
+                    side = f"({row} {sign} {self.away(i)})"
+                    halves.append(f"CASE WHEN x{i} IS NOT NULL THEN {side} * {side} // {4 * row} END AS {name}{i}")
+        if not halves:
+            return self.kept
+        return f"(SELECT *, {', '.join(halves)} FROM {self.kept}) AS halved"
+
+    def away(self, measure: int) -> str:
+        """The distance of a value from the centre in steps, at most 2**30 by the choice of the steps."""
+        priced = self.measures[measure]
+        assert priced.interval is not None
+        assert priced.centre is not None
+        clipped = f"greatest(least(x{measure}, {number(priced.interval.high)}), {number(priced.interval.low)})"
+        scale = number(priced.row_steps / priced.centre.spread)
+        return f"CAST(floor(({clipped} - {number(priced.centre.middle)}) * {scale} + 0.5) AS BIGINT)"
+
+    def row_influence(self, measure: int) -> str:
+        """At least the sum of the absolute steps of a row; see `halved` for a mean and a variance."""
+        priced = self.measures[measure]
+        if priced.measure.statistic.is_centred:
+            row, away = priced.row_steps, self.away(measure)
+            size = f"({away} * {away} + {row - 1}) // {row}" if priced.measure.statistic.is_spread else f"abs({away})"
+            influence = f"greatest({row}, {size})"
+            return or_zero(f"x{measure}", influence)
+        return f"abs({self.steps(measure)[0]})"
+
+    def check_unchanged(self) -> None:
+        """Weights come from one pass and rows from another: had the files changed between them, no limit would hold."""
+        if signature(self.table) != self.opened:
+            raise EngineFailed(FAILED)

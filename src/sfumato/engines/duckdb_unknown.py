@@ -1,0 +1,79 @@
+"""Which keys occur, on DuckDB: for questions whose keys nobody listed.
+
+A unit has each of its keys once, and its weight depends on how many it has; of more keys than there are weights it
+keeps as many as a hash of their contents chooses. Both are its own affair, so that no unit moves another's. Inside,
+keys go by numbers, which mean nothing and never leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from sfumato.dataset.column import Key
+from sfumato.engines.duckdb_keys import Keys
+from sfumato.engines.duckdb_rows import Rows
+
+
+class Unknown:
+    """The keys that occur, with their numbers (`named`), and every unit with each of its keys, once (`held`).
+
+    `held` also has sums of a unit's rows with the key, where these can be worked out at once.
+    """
+
+    def __init__(self, run: Rows, sums: str) -> None:
+        self.run, self.keys, self.units = run, ", ".join(run.groups), ", ".join(run.units)
+        rows = self._candidates()
+        distinct = f"SELECT DISTINCT {self.keys} FROM {rows}"
+        run.execute(
+            f"CREATE TEMP TABLE named AS SELECT *, CAST(row_number() OVER () AS BIGINT) AS id FROM ({distinct})"
+        )
+        by = ", ".join([*run.units, "id"])
+        listed = f"{by}, {sums}" if sums else by
+        if not run.units:  # a row is a unit and has one key
+            listed, by = "id, count(*) AS units", "id"
+        rows = f"(SELECT * FROM {rows}) AS those JOIN named USING ({self.keys})"
+        run.execute(f"CREATE TEMP TABLE held AS SELECT {listed} FROM {rows} GROUP BY {by}")
+
+    def scores(self, weights: Sequence[int], found: Collection[tuple[Key, ...]]) -> dict[tuple[Key, ...], int]:
+        """The weighted units of every key that occurs and was not found before."""
+        Keys(self.run.execute, self.run.bound, self.run.groups, "before").put(sorted(found))
+        held = (
+            f"(SELECT * FROM held ANTI JOIN (SELECT id FROM named JOIN before USING ({self.keys})) USING (id)) AS held"
+        )
+        scores = f"SELECT id, units * {weights[0]} AS score FROM {held}"
+        if self.run.units:
+            scores = f"SELECT id, sum(weight) AS score FROM ({self._weighed(held, weights)}) GROUP BY id"
+        rows = self.run.fetch(f"SELECT {self.keys}, score FROM named JOIN ({scores}) USING (id)")
+        self.run.check_unchanged()
+        return {tuple(key): int(score) for *key, score in rows}
+
+    def _weighed(self, held: str, weights: Sequence[int]) -> str:
+        """Each unit's keys with its weight; the keys of a unit that has too many are chosen by their hash."""
+        listed, most = ", ".join(map(str, weights)), len(weights)
+        self.run.execute(
+            f"CREATE OR REPLACE TEMP TABLE many AS SELECT {self.units}, count(*) AS many, "
+            f"CAST([{listed}] AS BIGINT[])[least(count(*), {most})] AS weight FROM {held} GROUP BY {self.units}"
+        )
+        few = f"SELECT id, weight FROM {held} JOIN (SELECT * FROM many WHERE many <= {most}) USING ({self.units})"
+        place = f"row_number() OVER (PARTITION BY {self.units} ORDER BY hash(hash({self.keys})), {self.keys}) AS place"
+        others = f"{held} JOIN (SELECT * FROM many WHERE many > {most}) USING ({self.units}) JOIN named USING (id)"
+        return (
+            f"{few} UNION ALL SELECT id, weight FROM (SELECT id, weight, {place} FROM {others}) WHERE place <= {most}"
+        )
+
+    def parts(self) -> str:
+        """Each unit's sums with the keys that were chosen, by the places of these."""
+        chosen = f"SELECT id, place AS g FROM named JOIN keys USING ({self.keys})"
+        return f"SELECT * EXCLUDE (id) FROM held JOIN ({chosen}) USING (id)"
+
+    def _candidates(self) -> str:
+        """The rows whose keys are all there, those of columns with public keys among these."""
+        run, rows = self.run, f"(SELECT * FROM {self.run.counted}) AS candidates"
+        public = [place for place, group in enumerate(run.bound.groups) if group.keyless is None]
+        if public:
+            names = [run.groups[place] for place in public]
+            bound = replace(run.bound, groups=tuple(run.bound.groups[place] for place in public))
+            Keys(run.execute, bound, names, "public").listed()
+            rows += f" SEMI JOIN public USING ({', '.join(names)})"
+        return f"{rows} WHERE {' AND '.join(f'{name} IS NOT NULL' for name in run.groups)}"

@@ -1,0 +1,111 @@
+"""The keys of groups, as far as they are public: the parts of a key whose values are listed, or follow from bounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sfumato.dataset.kind import Kind
+from sfumato.dataset.table import Table
+from sfumato.errors import UnsupportedQuery
+from sfumato.plan.bound import Atom, Group
+from sfumato.plan.functions import FUNCTIONS, Shape
+from sfumato.plan.node import Call, Case, Column, Expression, Literal, children
+from sfumato.plan.typed import typed
+
+MOST_GROUPS = 1_000_000
+EXACT = 2**53  # whole numbers below have their own double
+_EXAMPLES = {
+    Kind.INTEGER: "keys=[1, 2, 3]",
+    Kind.REAL: "keys=[1, 2, 3]",
+    Kind.TEXT: 'keys=["...", "..."]',
+    Kind.DATE: 'keys=sf.dates("2026-01-01", "2026-12-31")',
+    Kind.TIMESTAMP: 'type="date", keys=sf.dates("2026-01-01", "2026-12-31")',
+}
+
+
+class NoKeys(UnsupportedQuery):
+    """The keys of a column are not public; they may be found, at a price."""
+
+
+def atoms(groups: Sequence[Group], table: Table) -> tuple[Atom, ...]:
+    """The parts of all keys whose values are listed in public; their cross product bounds the number of groups."""
+    found: dict[Expression, Atom] = {}
+    for group in (each for each in groups if each.keyless is None):
+        for atom in atoms_of(group.expression, table):
+            known = found.setdefault(atom.expression, atom)
+            if None in atom.values and None not in known.values:
+                found[atom.expression] = replace(known, values=(*known.values, None))
+    total = math.prod(len(atom.values) for atom in found.values())
+    if total > MOST_GROUPS:
+        raise UnsupportedQuery(
+            f"at most {MOST_GROUPS:,} groups are answered; these keys make {total:,}; group more coarsely"
+        )
+    return tuple(found.values())
+
+
+def atoms_of(expression: Expression, table: Table, caught: bool = False) -> list[Atom]:
+    """The atoms of a key; `caught`: a COALESCE around may turn NULL into a key, so that NULL is one of the values."""
+    if (atom := _atom(expression, table)) is not None:
+        return [replace(atom, values=(*atom.values, None))] if caught else [atom]
+    match expression:
+        case Call("coalesce", (first, second)):
+            return [*atoms_of(first, table, caught=True), *atoms_of(second, table, caught)]
+        case Case(branches, otherwise):
+            # A condition that is NULL does not hold, as FALSE does not; TRUE first: keys in the order of the branches.
+            tests = [atom for condition, _ in branches for atom in atoms_of(condition, table)]
+            tests = [replace(atom, values=(True, False)) if atom.kind is Kind.BOOLEAN else atom for atom in tests]
+            values = [*(value for _, value in branches), *(() if otherwise is None else (otherwise,))]
+            return [*tests, *(atom for value in values for atom in atoms_of(value, table, caught))]
+    return [atom for child in children(expression) for atom in atoms_of(child, table, caught)]
+
+
+def _atom(expression: Expression, table: Table) -> Atom | None:
+    """A part of a key whose values are known in public; None: look at what it is computed of."""
+    if isinstance(expression, Column):
+        return _column_atom(expression, table)
+    known = typed(expression, table.columns)
+    if known.kind is Kind.BOOLEAN:
+        return None if isinstance(expression, Literal) else Atom(expression, Kind.BOOLEAN, (False, True))
+    if not isinstance(expression, Call) or known.interval is None:
+        return None
+    whole = range(int(known.interval.low), int(known.interval.high) + 1)
+    if FUNCTIONS[expression.function].shape is Shape.ROUNDING and known.interval.largest < EXACT:
+        return Atom(expression, Kind.REAL, tuple(map(float, whole))) if len(whole) <= MOST_GROUPS else None
+    if FUNCTIONS[expression.function].shape is Shape.DATE_NUMBER and _is_periodic(expression, table):
+        return Atom(expression, Kind.INTEGER, tuple(whole))
+    return None
+
+
+def _is_periodic(part: Call, table: Table) -> bool:
+    """Whether the part of a date has all its values for keys: hours, since keys are days; others without such keys."""
+    (date,) = part.arguments
+    if part.function == "extract_hour":
+        return typed(date, table.columns).kind is Kind.TIMESTAMP
+    return part.function != "extract_year" and isinstance(date, Column) and table.columns[date.name].keys is None
+
+
+def _column_atom(column: Column, table: Table) -> Atom:
+    declared = table.columns[column.name]
+    assert declared.kind is not None  # every column of a table knows its kind
+    if declared.keys is not None:
+        return Atom(column, declared.kind, declared.keys)
+    if declared.kind is Kind.BOOLEAN:
+        return Atom(column, declared.kind, (False, True))
+    bounds = declared.bounds
+    if declared.kind is Kind.INTEGER and bounds is not None and bounds.high - bounds.low < MOST_GROUPS:
+        whole = range(max(math.ceil(bounds.low), -(2**63)), min(math.floor(bounds.high), 2**63 - 1) + 1)
+        if not whole:
+            raise UnsupportedQuery(f"GROUP BY {column.name} has no keys: no whole number is within its bounds")
+        return Atom(column, declared.kind, tuple(whole))
+    if column.name in table.unit.columns:
+        raise UnsupportedQuery(
+            f"GROUP BY {column.name} would show single people, since it is part of the unit; group by something else"
+        )
+    raise NoKeys(f"GROUP BY {column.name} {_why_no_keys(column.name, declared.kind)}")
+
+
+def _why_no_keys(name: str, kind: Kind) -> str:
+    how = f"declare bounds and group by FLOOR({name} / 10), or keys" if kind.is_number else "declare them"
+    return f"needs public keys; {how}: columns={{{name!r}: sf.column({_EXAMPLES[kind]})}}"
