@@ -18,6 +18,7 @@ from sfumato import checks
 from sfumato.accounting.filter import Remaining
 from sfumato.curator.answer import Answer, Receipt, answer_rows
 from sfumato.curator.charge import COUNTING, promise_of, request_of, said_remaining
+from sfumato.curator.compare import basis_of
 from sfumato.curator.explain import explain, explain_plan, notes
 from sfumato.curator.measure import Measured, measure_all
 from sfumato.curator.options import Options
@@ -200,7 +201,8 @@ class Curator:
         noted = notes(plan, found)
         receipt = Receipt(str(held.head), plan.promise, self._said(analyst), noted)
         how = explain(plan, found, noted, statements)
-        return Answer(names, listed, intervals, plan.promise, receipt, float(plan.confidence), how)
+        basis = basis_of(plan, found, rows)
+        return Answer(names, listed, intervals, plan.promise, receipt, float(plan.confidence), how, basis)
 
     def _compute(self, plan: PricedPlan) -> tuple[list[Measured], tuple[str, ...]]:
         """The private cells, and the SQL that ran; a failure has one constant message and nothing else."""

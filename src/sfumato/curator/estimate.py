@@ -31,12 +31,15 @@ class Bar:
     lost: int | None
 
 
+def for_noise(measured: Measured, miss: Fraction) -> Fraction:
+    """The miss probability that is left to the noise."""
+    return miss if measured.influences is None else miss * (1 - _FOR_LOSS)
+
+
 def bar(measured: Measured, miss: Fraction) -> Bar:
     """The error bar of one measure, the same in every group."""
-    bought = measured.influences is not None
-    noise_miss = miss * (1 - _FOR_LOSS) if bought else miss
     tails = measured.tails(miss * _FOR_LOSS)
-    reach = measured.noise.reach(1 - noise_miss / measured.priced.cells)
+    reach = measured.noise.reach(1 - for_noise(measured, miss) / measured.priced.cells)
     if tails is None:
         return Bar(reach, 0)
     limit = measured.limit

@@ -1,7 +1,7 @@
 """From private cells to the rows of the answer: arithmetic, HAVING, ORDER BY, LIMIT; all post-processing.
 
 An output that uses several measures gets each of them with a share of the miss probability, so that its interval holds
-at the stated confidence all the same.
+at the stated confidence all the same. Sums and ratios of counts and sums are narrower: their noises combine (`forms`).
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import datetime
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from sfumato.curator.estimate import Bar, bar, estimate
+from sfumato.curator.forms import combined
 from sfumato.curator.measure import Measured
 from sfumato.curator.value import Estimate, exactly
 from sfumato.dataset.column import Key
@@ -42,6 +43,7 @@ class Row:
 
     values: dict[str, Any]
     intervals: dict[str, tuple[float, float] | None]
+    key: tuple[Key, ...] = ()
 
 
 def rows_of(plan: PricedPlan, found: Sequence[Measured]) -> list[Row]:
@@ -58,7 +60,22 @@ def rows_of(plan: PricedPlan, found: Sequence[Measured]) -> list[Row]:
     ]
     for sort in reversed(bound.order):
         kept = _sorted(kept, found, sort, bars.of(miss))
-    return [_row(plan, found, key, miss, bars) for key in kept[: bound.limit]]
+    return rows_for(plan, found, kept[: bound.limit], miss)
+
+
+def rows_for(plan: PricedPlan, found: Sequence[Measured], keys: Sequence[tuple[Key, ...]], miss: Fraction) -> list[Row]:
+    """The rows of some groups, the interval of each estimate being wrong with probability `miss` at most."""
+    bars = _Bars(found, {})
+    joint = {column.name: _joint(column.expression, found, keys, miss, bars) for column in plan.bound.shown}
+    return [_row(plan, found, key, miss, bars, joint) for key in keys]
+
+
+def _joint(
+    expression: Expression, found: Sequence[Measured], keys: Sequence[tuple[Key, ...]], miss: Fraction, bars: _Bars
+) -> dict[tuple[Key, ...], Estimate]:
+    """The estimates of a column that is a sum or a ratio of several measures, by group."""
+    used = measured(expression)
+    return combined(expression, found, keys, bars.of(miss / len(used)), miss) if used else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +101,24 @@ def _sorted(
     return ordered + [key for key in keys if values[key] is None]
 
 
-def _row(plan: PricedPlan, found: Sequence[Measured], key: tuple[Key, ...], miss: Fraction, bars: _Bars) -> Row:
+def _row(
+    plan: PricedPlan,
+    found: Sequence[Measured],
+    key: tuple[Key, ...],
+    miss: Fraction,
+    bars: _Bars,
+    joint: Mapping[str, Mapping[tuple[Key, ...], Estimate]],
+) -> Row:
     values: dict[str, Any] = {}
     intervals: dict[str, tuple[float, float] | None] = {}
     for column in plan.bound.shown:
         used = measured(column.expression)
-        value = _Evaluation(found, key, bars.of(miss / max(1, len(used)))).value(column.expression)
+        value: Value = joint[column.name].get(key)
+        if value is None:
+            value = _Evaluation(found, key, bars.of(miss / max(1, len(used)))).value(column.expression)
         values[column.name] = value.value if isinstance(value, Estimate) else value
         intervals[column.name] = (value.low, value.high) if isinstance(value, Estimate) and used else None
-    return Row(values, intervals)
+    return Row(values, intervals, key)
 
 
 @dataclass(frozen=True, slots=True)
