@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from sfumato.curator.value import Estimate
-from sfumato.mechanisms.sums import Floats, Noise, Plane, Term, reach
+from sfumato.mechanisms.sums import Floats, Noise, Plane, Term, plane, reach
 
 Truths = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 _HALVINGS, _DOUBLINGS = 60, 200
@@ -71,7 +71,7 @@ def quotients(sources: Sequence[Source], above: Floats, below: Floats, miss: Fra
     turned = np.sign(below)
     above, below = above * turned, below * turned
     terms = tuple((s.noise, part.numbers, part.above, part.below) for s in sources for part in s.parts)
-    solver = _Solver(tuple(sources), Plane(terms, miss), above, below)
+    solver = _Solver(tuple(sources), plane(terms, miss), above, below)
     sure = below > solver.off(np.zeros(1), np.ones(1))[0]
     with np.errstate(divide="ignore", invalid="ignore"):
         start = np.where(sure, above / below, 0.0)

@@ -130,9 +130,9 @@ class Histogram:
             raise InvalidArgument("mean must have bins with ends; got infinite ones; give finite edges, or bounds")
         lowest, highest = min(a for a, _ in ranges), max(b for _, b in ranges)
         middles = np.array([a / 2 + b / 2 for a, b in ranges])
-        weights = np.maximum(0.0, np.array(self.counts, dtype=float))
-        known = weights.sum() > 0
-        value = float(middles @ weights / weights.sum()) if known else lowest / 2 + highest / 2
+        weights = np.array(self.counts, dtype=float)  # also those below zero: cut at zero, noise would no more cancel
+        value = float(middles @ weights / weights.sum()) if weights.sum() > 0 else lowest / 2 + highest / 2
+        value = min(max(value, lowest), highest)
         low, high = (self._average([pair[end] for pair in ranges])[end] for end in (0, 1))
         return Estimate(value, min(value, max(lowest, low)), max(value, min(highest, high)))
 
@@ -269,7 +269,7 @@ class Histogram:
 
     def _at(self, share: float) -> tuple[int, float]:
         """The bin in which a share of all is reached, and how far in it."""
-        counts = np.maximum(0.0, np.array(self.counts, dtype=float))
+        counts = np.array(tidied(self.counts), dtype=float)
         if counts.sum() <= 0:
             return len(counts) // 2, 0.5
         sums = np.cumsum(counts)

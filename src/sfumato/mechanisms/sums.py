@@ -184,3 +184,9 @@ class Plane:
         first, second = np.sin(before + width - angle) / math.sin(width), np.sin(angle - before) / math.sin(width)
         found: Floats = length * (first * self.table[place] + second * self.table[place + 1]) * _OUTWARD
         return found
+
+
+@lru_cache(maxsize=64)
+def plane(terms: tuple[tuple[Noise, int, float, float], ...], miss: Fraction) -> Plane:
+    """The plane of two sums; its table is worked out once."""
+    return Plane(terms, miss)
