@@ -18,17 +18,15 @@ from sfumato.curator.measure import Measured
 from sfumato.curator.value import Estimate
 from sfumato.dataset.column import Key
 from sfumato.mechanisms.sums import Floats
-from sfumato.plan.bound import Statistic
-from sfumato.plan.node import Call, Expression, Literal, MeasureAt
-
-ADDITIVE = (Statistic.COUNT, Statistic.UNITS, Statistic.SUM)  # each group has one number, released as it is
+from sfumato.plan.node import Call, Expression, Literal, MeasureAt, TotalAt, children
+from sfumato.plan.window import ADDITIVE
 
 
 @dataclass(frozen=True, slots=True)
 class _Sum:
-    """Measures by their weights, and a constant."""
+    """Measures, and totals of measures, by their weights, and a constant."""
 
-    weights: Mapping[int, Fraction]
+    weights: Mapping[MeasureAt | TotalAt, Fraction]
     constant: Fraction = Fraction(0)
 
     def plus(self, other: _Sum, times: Fraction = Fraction(1)) -> _Sum:
@@ -54,59 +52,79 @@ class _Form:
 
     @property
     def used(self) -> list[int]:
-        return sorted({*self.above.weights, *(() if self.below is None else self.below.weights)})
+        parts = (*self.above.weights, *(() if self.below is None else self.below.weights))
+        return sorted({part.position for part in parts})
+
+
+def form_in(expression: Expression) -> Expression | None:
+    """The one sum or ratio that an expression is computed from, perhaps rounded; None: it has several, or none."""
+    found = _forms_in(expression)
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _forms_in(expression: Expression) -> set[Expression]:
+    form = _form(expression)
+    if form is not None:
+        return {expression} if form.used else set()
+    return set().union(*map(_forms_in, children(expression)))
 
 
 def combined(
     expression: Expression,
     found: Sequence[Measured],
     keys: Sequence[tuple[Key, ...]],
+    summed: Sequence[tuple[Key, ...]],
     bars: Sequence[Bar],
     miss: Fraction,
 ) -> dict[tuple[Key, ...], Estimate]:
     """The estimates by group of a sum or a ratio of counts and sums; empty: it is something else.
 
-    `bars` are for the share of `miss` that each measure has.
+    A total is that of the groups `summed`. `bars` are for the share of `miss` that each measure has.
     """
     form = None if isinstance(expression, MeasureAt) else _form(expression)
     used = [] if form is None else form.used
-    if form is None or not used:
+    if form is None or not all(found[i].priced.measure.statistic in ADDITIVE for i in used):
         return {}
-    if not all(found[i].priced.measure.statistic in ADDITIVE for i in used):
-        return {}
-    sources = [_source(form, i, found[i], bars[i]) for i in used]
+    sources = [_source(form, i, found[i], bars[i], len(summed)) for i in used]
     noise_miss = sum((for_noise(found[i], miss / len(used)) for i in used), Fraction(0))
-    above = _values(form.above, found, keys)
+    above = _values(form.above, found, keys, summed)
     if form.below is None:
         middle = linear(sources, 0.0, noise_miss)
         return {k: Estimate(v, v + middle.low, v + middle.high) for k, v in zip(keys, above.tolist(), strict=True)}
-    below = _values(form.below, found, keys)
+    below = _values(form.below, found, keys, summed)
     ends = zip(*quotients(sources, above, below, noise_miss), strict=True)
     listed = zip(keys, above.tolist(), below.tolist(), ends, strict=True)
     return {k: Estimate(a / b, float(low), float(high)) for k, a, b, (low, high) in listed if b != 0}
 
 
-def _source(form: _Form, place: int, measured: Measured, bar: Bar) -> Source:
-    step = float(measured.priced.step)
-    above, below = (
-        0.0 if part is None else float(part.weights.get(place, 0)) * step for part in (form.above, form.below)
-    )
-    return Source(measured.noise, (Part(1, above, below),), bar.lost, measured.priced.signed)
+def _source(form: _Form, place: int, measured: Measured, bar: Bar, groups: int) -> Source:
+    """A measure's own number with its weights; where its total is used, the numbers of the other groups as well."""
+    step, sums = float(measured.priced.step), [form.above, form.below or _Sum({})]
+    total = [float(part.weights.get(TotalAt(place), 0)) * step for part in sums]
+    own = [float(part.weights.get(MeasureAt(place), 0)) * step for part in sums]
+    parts = [Part(1, own[0] + total[0], own[1] + total[1])]
+    parts += [Part(groups - 1, *total)] if any(total) and groups > 1 else []
+    return Source(measured.noise, tuple(parts), bar.lost, measured.priced.signed)
 
 
-def _values(part: _Sum, found: Sequence[Measured], keys: Sequence[tuple[Key, ...]]) -> Floats:
-    total = np.full(len(keys), float(part.constant))
-    for place, weight in part.weights.items():
-        step = float(found[place].priced.step)
-        total += float(weight) * step * np.array([float(found[place].cells[key][0]) for key in keys])
-    return total
+def _values(
+    part: _Sum, found: Sequence[Measured], keys: Sequence[tuple[Key, ...]], summed: Sequence[tuple[Key, ...]]
+) -> Floats:
+    values = np.full(len(keys), float(part.constant))
+    for of, weight in part.weights.items():
+        cells, scale = found[of.position].cells, float(weight) * float(found[of.position].priced.step)
+        if isinstance(of, TotalAt):
+            values += scale * float(sum(cells[key][0] for key in summed))
+        else:
+            values += scale * np.array([float(cells[key][0]) for key in keys])
+    return values
 
 
 def _form(expression: Expression) -> _Form | None:
     """The sum or ratio that an expression is, None if it is neither."""
     match expression:
-        case MeasureAt(position):
-            return _Form(_Sum({position: Fraction(1)}))
+        case MeasureAt() | TotalAt():
+            return _Form(_Sum({expression: Fraction(1)}))
         case Literal(value, is_number=True):
             return _Form(_Sum({}, Fraction(str(value))))
         case Call(function, arguments):

@@ -8,6 +8,7 @@ from sfumato.accounting.filter import Remaining
 from sfumato.plan.bound import Statistic
 from sfumato.plan.price import PricedMeasure, PricedPlan, measured
 from sfumato.plan.tails import units_needed
+from sfumato.plan.window import totalled
 from sfumato.privacy.guarantee import Guarantee
 
 
@@ -44,7 +45,7 @@ def quote_of(plan: PricedPlan, left: Remaining | None = None) -> Quote:
     expected = {}
     for column in plan.bound.shown:
         used = measured(column.expression)
-        if len(used) == 1:
+        if len(used) == 1 and not totalled(column.expression):
             expected[column.name] = _expected(plan, plan.measures[next(iter(used))])
         elif used:
             expected[column.name] = Expected(None, "")

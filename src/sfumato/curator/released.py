@@ -14,7 +14,6 @@ import numpy as np
 
 from sfumato.curator.combine import Part, Source, linear, quotients
 from sfumato.curator.estimate import bar, for_noise
-from sfumato.curator.forms import ADDITIVE
 from sfumato.curator.measure import Measured
 from sfumato.curator.result import Row
 from sfumato.curator.value import Estimate
@@ -22,6 +21,7 @@ from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
 from sfumato.mechanisms.sums import Noise
 from sfumato.plan.node import MeasureAt
 from sfumato.plan.price import PricedPlan
+from sfumato.plan.window import ADDITIVE
 
 
 @dataclass(frozen=True, slots=True)

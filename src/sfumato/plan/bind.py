@@ -26,6 +26,8 @@ from sfumato.plan.node import (
     Literal,
     MeasureAt,
     Query,
+    Total,
+    TotalAt,
     aggregates,
     children,
     mapped,
@@ -33,6 +35,7 @@ from sfumato.plan.node import (
 )
 from sfumato.plan.scope import Scope, scope_of
 from sfumato.plan.typed import Typed, expect, read_dates, typed
+from sfumato.plan.window import check_having, check_total
 
 MOST_GROUPS = 1_000_000
 _STATISTICS = {
@@ -61,6 +64,7 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundPlan:
     if not binder.measures:
         raise UnsupportedQuery("ask for at least one aggregate, such as COUNT(*), SUM or AVG; rows are private")
     having = None if query.having is None else binder.dated(query.having, aliases=True)
+    check_having(query, having)
     order = tuple(Sort(binder.sort_key(key.expression), key.descending) for key in query.order)
     for expression in [column.expression for column in shown] + [sort.expression for sort in order]:
         binder.check(expression)
@@ -115,7 +119,8 @@ class _Binder:
     def _results(self) -> dict[str, Declared]:
         """Keys and measures as if they were columns."""
         keys = {KeyAt(i).sql(): Declared(group.kind) for i, group in enumerate(self.groups)}
-        return {**keys, **{MeasureAt(i).sql(): Declared(Kind.REAL) for i in range(len(self.measures))}}
+        measured = {at(i).sql(): Declared(Kind.REAL) for at in (MeasureAt, TotalAt) for i in range(len(self.measures))}
+        return {**keys, **measured}
 
     def _output_at(self, literal: Literal) -> Expression:
         text = literal.value if literal.is_number else None
@@ -159,6 +164,10 @@ class _Binder:
             return self.result(meant)
         if isinstance(expression, Aggregate):
             return MeasureAt(self._measure(expression))
+        if isinstance(expression, Total):
+            place = self._measure(expression.aggregate)
+            check_total(expression, self.measures[place])
+            return TotalAt(place)
         if not isinstance(expression, Literal) and self._over_rows(expression):
             resolved = self.resolve(expression)
             if resolved in self.keys:
@@ -232,7 +241,7 @@ class _Binder:
 
 def _over_results(result: Expression) -> Expression:
     """The same expression with keys and measures as columns, to check their kinds."""
-    if isinstance(result, (KeyAt, MeasureAt)):
+    if isinstance(result, (KeyAt, MeasureAt, TotalAt)):
         return Column(result.sql())
     return mapped(result, _over_results)
 

@@ -37,6 +37,7 @@ from sfumato.plan.node import (
     TableName,
 )
 from sfumato.plan.tree import DEEPEST, DIALECT, bare, encodes, name_of, only, read, refuse
+from sfumato.plan.window import read_window
 
 LARGEST, LEAST = Decimal("1e300"), Decimal("1e-300")
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -380,6 +381,7 @@ READERS: tuple[tuple[type[exp.Expression], Callable[[exp.Expression], Expression
     (exp.Is, _is),
     (exp.Case, _case),
     (exp.Coalesce, _coalesce),
+    (exp.Window, lambda node: read_window(node, _expression)),
     (exp.Extract, _extract),
     (exp.TimestampTrunc, _truncate),
     (exp.DateTrunc, _truncate),

@@ -23,7 +23,7 @@ from sfumato.errors import InvalidArgument, UnboundedColumn
 from sfumato.plan.bind import argument_of
 from sfumato.plan.bound import BoundPlan, Measure, Statistic
 from sfumato.plan.interval import Interval
-from sfumato.plan.node import Call, Case, Expression, In, MeasureAt
+from sfumato.plan.node import Call, Case, Expression, In, MeasureAt, TotalAt
 from sfumato.plan.share import Share
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
@@ -268,7 +268,7 @@ def _weights(bound: BoundPlan, shares: Mapping[str, checks.Number]) -> list[Frac
 def measured(result: Expression) -> set[int]:
     """Which measures an expression over results uses."""
     match result:
-        case MeasureAt(position):
+        case MeasureAt(position) | TotalAt(position):
             return {position}
         case Call(_, arguments):
             return set().union(*(measured(part) for part in arguments))
