@@ -81,3 +81,18 @@ def test_refusals_are_those_of_a_quote() -> None:
     asked.ask(COUNT, epsilon=3)
     with pytest.raises(BudgetExhausted):
         asked.plan_allowance([COUNT])
+
+
+def test_a_quote_of_arithmetic_has_the_combined_noise() -> None:
+    """Twice a count has twice its half-width, a difference less than the sum of both; a ratio depends on the data."""
+    asked = curator()
+    said = {
+        text: asked.quote(f"SELECT {text} AS v FROM t", epsilon=1).expected["v"].half_width
+        for text in ("COUNT(*)", "2 * COUNT(*)", "COUNT(*) - COUNT(x)", "COUNT(x) / COUNT(*)", "-COUNT(*) / 4 + 3")
+    }
+    one = said["COUNT(*)"]
+    assert one is not None and said["2 * COUNT(*)"] == pytest.approx(2 * one, rel=1e-6)
+    assert said["-COUNT(*) / 4 + 3"] == pytest.approx(one / 4, rel=1e-6) and said["COUNT(x) / COUNT(*)"] is None
+    assert said["COUNT(*) - COUNT(x)"] == pytest.approx(2 * 4.113, rel=1e-3)  # half of epsilon each
+    (pair,) = asked.ask("SELECT COUNT(*) - COUNT(x) AS v FROM t", within=10).intervals["v"]
+    assert pair is not None and 19 < pair[1] - pair[0] <= 20

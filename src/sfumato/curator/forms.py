@@ -56,6 +56,14 @@ class _Form:
         return sorted({part.position for part in parts})
 
 
+def weights_of(expression: Expression) -> dict[int, Fraction]:
+    """The measures of a weighted sum with their weights; none where an expression is something else."""
+    form = _form(expression)
+    if form is None or form.below is not None or any(isinstance(of, TotalAt) for of in form.above.weights):
+        return {}
+    return {of.position: weight for of, weight in form.above.weights.items()}
+
+
 def form_in(expression: Expression) -> Expression | None:
     """The one sum or ratio that an expression is computed from, perhaps rounded; None: it has several, or none."""
     found = _forms_in(expression)

@@ -58,8 +58,3 @@ def uses_measure(result: Expression) -> bool:
 def has_total(expression: Expression) -> bool:
     """Whether a window is somewhere in an expression."""
     return isinstance(expression, Total) or any(map(has_total, children(expression)))
-
-
-def totalled(result: Expression) -> bool:
-    """Whether an expression over results has a total in it."""
-    return isinstance(result, TotalAt) or any(map(totalled, children(result)))
