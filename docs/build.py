@@ -19,7 +19,7 @@ from typing import Any
 import sfumato
 from sfumato import accounting, dbapi, errors, mechanisms, project
 from sfumato.accounting import filter as filters
-from sfumato.curator import answer, curator, options, quote
+from sfumato.curator import answer, axis, curator, histogram, options, planning, quote, value
 from sfumato.ledger import draft, entry, ledger, request, verify
 from sfumato.privacy import loss
 
@@ -45,8 +45,10 @@ def _is_documented(thing: Any) -> bool:
 PAGES: tuple[tuple[str, str, str, list[Any]], ...] = (
     ("sfumato", "Tables, one-line questions and the vocabulary", "sfumato.",
      [each for each in all_of(sfumato) if each is not curator.Curator]),
-    ("curator", "Curator", "sfumato.", [curator.Curator, options.Options, quote.Quote, quote.Expected]),
-    ("answer", "Answer", "", [answer.Answer, answer.Receipt]),
+    ("curator", "Curator", "sfumato.", [curator.Curator, options.Options, quote.Quote, quote.Expected,
+                                           planning.AllowancePlan, planning.PlannedQuestion]),
+    ("answer", "Answer", "", [answer.Answer, answer.Receipt, value.Estimate]),
+    ("histogram", "Histogram", "", [histogram.Histogram, axis.Axis, axis.Bin]),
     ("ledger", "Ledger", "", [ledger.Ledger, draft.Policy, request.Request, request.Reservation, request.Replay,
                               entry.Entry, verify.Verified, filters.Remaining]),
     ("mechanisms", "Mechanisms", "sfumato.mechanisms.", [*all_of(mechanisms), loss.Loss]),

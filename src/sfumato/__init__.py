@@ -10,6 +10,7 @@ True
 from sfumato import accounting, mechanisms
 from sfumato.curator.curator import Curator
 from sfumato.curator.quick import ask
+from sfumato.curator.tabulate import histogram
 from sfumato.dataset.column import column
 from sfumato.dataset.keys import dates
 from sfumato.dataset.public import keys_from
@@ -32,6 +33,7 @@ __all__ = [
     "ask",
     "column",
     "dates",
+    "histogram",
     "keys_from",
     "mechanisms",
     "table",

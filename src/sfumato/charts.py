@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 BLUE, PALE, GREY = "#2b6a99", "#9cc3de", "#444444"
@@ -31,6 +31,17 @@ class Point:
     low: float
     high: float
     series: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A value with its interval, over a bin from start to end."""
+
+    start: float
+    end: float
+    value: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,56 @@ def with_intervals(points: Sequence[Point], names: Names) -> Any:
     errors = _band(base, up, across, has_series) if is_dense else _error_bars(base, up, across, has_series)
     first, then = ([*errors], [values]) if is_dense else ([values], [*errors])  # a band lies behind its line
     return altair.layer(*first, *then).properties(width=_WIDTH, height=_HEIGHT)
+
+
+def over_bins(bars: Sequence[Bar], names: Names) -> Any:
+    """Bars as wide as their bins, with error bars; a bin without an end is drawn as wide as the narrowest.
+
+    Where widths differ, heights are per unit along the axis, so that areas can be compared.
+    """
+    import altair
+
+    bars, is_density = _comparable(bars)
+    points = [Point(0.0, bar.value, bar.low, bar.high) for bar in bars]
+    bottom, top, scale = _scale(points, is_bar=True)
+    rows = [
+        {**_row(point, bottom, top), "start": bar.start, "end": bar.end, "middle": bar.start / 2 + bar.end / 2}
+        for bar, point in zip(bars, points, strict=True)
+    ]
+    title = altair.TitleParams(names.title, subtitle=[*names.subtitle, *_open_ends(points)], subtitleColor=GREY)
+    base = altair.Chart(altair.InlineData(values=rows), title=title)
+    along = altair.Scale(domain=[bars[0].start, bars[-1].end], nice=False, zero=False)
+    height = f"{names.value} per unit of {names.label}" if is_density else names.value
+
+    def across(field: str) -> Any:
+        return altair.X(field, type="quantitative", title=names.label, scale=along)
+
+    def up(field: str) -> Any:
+        return altair.Y(field, type="quantitative", title=height, scale=scale)
+
+    drawn = base.mark_bar(color=PALE, stroke="white", strokeWidth=0.5).encode(
+        x=across("start"), x2="end", y=up("value"), y2=altair.datum(0)
+    )
+    errors = _error_bars(base, up, {"x": across("middle")}, has_series=False)
+    return altair.layer(drawn, *errors).properties(width=_WIDTH, height=_HEIGHT)
+
+
+def _comparable(bars: Sequence[Bar]) -> tuple[list[Bar], bool]:
+    """Bars that all have ends, and heights per unit if their widths differ by more than a hundredth."""
+    widths = [bar.end - bar.start for bar in bars if math.isfinite(bar.end - bar.start)] or [1.0]
+    ended = [
+        replace(
+            bar,
+            start=bar.start if math.isfinite(bar.start) else bar.end - min(widths),
+            end=bar.end if math.isfinite(bar.end) else bar.start + min(widths),
+        )
+        for bar in bars
+    ]
+    if max(widths) <= 1.01 * min(widths):
+        return ended, False
+    scales = [1 / (bar.end - bar.start) for bar in ended]
+    listed = zip(ended, scales, strict=True)
+    return [replace(b, value=s * b.value, low=s * b.low, high=s * b.high) for b, s in listed], True
 
 
 def _across(points: Sequence[Point], names: Names, kind: Kind, has_series: bool) -> dict[str, Any]:

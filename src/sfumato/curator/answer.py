@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import datetime
-import math
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from sfumato import charts, checks
 from sfumato.curator import html
+from sfumato.curator.compare import Basis, Groups
+from sfumato.curator.digits import rounded, shown
 from sfumato.curator.result import Row
+from sfumato.curator.value import Estimate
 from sfumato.errors import InvalidArgument
 from sfumato.privacy.guarantee import Guarantee
 
@@ -44,10 +46,41 @@ class Answer:
     receipt: Receipt
     confidence: float
     explanation: str
+    basis: Basis = field(default_factory=Basis, repr=False)
 
     def explain(self) -> str:
         """How the answer came about, step by step."""
         return self.explanation
+
+    def difference(self, column: str, group: Mapping[str, Any], other: Mapping[str, Any]) -> Estimate:
+        """One group less another, as in `difference("n", {"region": "north"}, {"region": "south"})`, with an interval.
+
+        It costs nothing. Of counts and sums a group may be named by some of its keys: then it is the sum over the rest.
+        """
+        return self._groups().difference(column, group, other)
+
+    def ratio(self, column: str, group: Mapping[str, Any], other: Mapping[str, Any]) -> Estimate:
+        """One group divided by another, with an interval of its own; at no cost."""
+        return self._groups().ratio(column, group, other)
+
+    def share_of_total(self, column: str) -> Answer:
+        """Each group's part of the sum over all groups, also those that HAVING or LIMIT left out; at no cost."""
+        name, keys = f"{column}_share", self._keys()
+        shares = self._groups().shares(column)
+        rows = [
+            {**{key: row[key] for key in keys}, name: None if share is None else rounded(share.value, share.interval)}
+            for row, share in zip(self.rows, shares, strict=True)
+        ]
+        intervals: dict[str, list[tuple[float, float] | None]] = {key: [None] * len(rows) for key in keys}
+        intervals[name] = [None if share is None else share.interval for share in shares]
+        return replace(self, columns=(*keys, name), rows=rows, intervals=intervals, basis=Basis())
+
+    def _groups(self) -> Groups:
+        return Groups(self._keys(), self.rows, self.basis)
+
+    def _keys(self) -> tuple[str, ...]:
+        """The columns that are no estimates."""
+        return tuple(name for name in self.columns if all(pair is None for pair in self.intervals[name]))
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Columns of values, each estimate with its interval as NAME_low and NAME_high; notes: `receipt.notes`."""
@@ -182,59 +215,7 @@ class Answer:
         times = [value for value in values if isinstance(value, datetime.datetime)]
         if times and all(time.time() == datetime.time() for time in times):
             values = [value.date() if isinstance(value, datetime.datetime) else value for value in values]
-        return [_shown(values[place], self.intervals[name][place]) for place in places]
-
-
-def rounded(value: float, interval: tuple[float, float] | None) -> float:
-    """A number without the digits that are only noise: rounded to a hundredth of the half-width, about."""
-    if interval is None or not math.isfinite(value):
-        return value
-    sides = _sides(value, interval)
-    return round(value, 2 - _exponent(max(sides))) if sides else value
-
-
-def _sides(value: float, interval: tuple[float, float]) -> list[float]:
-    """The distances to the ends of an interval that are neither nothing nor infinite."""
-    return [side for side in (value - interval[0], interval[1] - value) if 0 < side < math.inf]
-
-
-def _exponent(size: float) -> int:
-    return math.floor(math.log10(size))
-
-
-def _shown(value: Any, interval: tuple[float, float] | None) -> str:
-    """A cell: as many digits as mean something, and none of a count that was made whole."""
-    if interval is None or value is None:
-        return charts.in_words(value)
-    sides, is_whole = _sides(value, interval), isinstance(value, int)
-    places = 0 if is_whole or not sides else 2 - _exponent(max(sides))
-    number = _decimal(value, places)
-    slack = max(sides, default=0) * 0.01 + is_whole  # a value that was made whole moved by up to a half
-    if len(sides) == 2 and abs(sides[0] - sides[1]) <= slack:
-        return f"{number} ± {_half_width(max(sides), is_whole)}"
-    return f"{number} [{_outward(interval[0], places, math.floor)}, {_outward(interval[1], places, math.ceil)}]"
-
-
-def _half_width(size: float, is_whole: bool) -> str:
-    """Two digits, three after a leading 1, rounded up."""
-    leading = size / 10 ** _exponent(size)
-    places = (2 if leading < 2 else 1) - _exponent(size)
-    return _outward(size, min(places, 0) if is_whole else places, math.ceil)
-
-
-def _outward(end: float, places: int, rounding: Any) -> str:
-    """An end of an interval, rounded so that the interval grows, but for what doubles lose anyway."""
-    if not math.isfinite(end):
-        return str(end)
-    steps = end * 10.0**places
-    near = round(steps)
-    return _decimal((near if math.isclose(steps, near, rel_tol=1e-9) else rounding(steps)) / 10.0**places, places)
-
-
-def _decimal(number: float, places: int) -> str:
-    """A number with thousands parted, and never a negative zero."""
-    text = f"{round(number, places):,.{max(0, places)}f}"
-    return text.removeprefix("-") if not any(digit in text for digit in "123456789") else text
+        return [shown(values[place], self.intervals[name][place]) for place in places]
 
 
 def answer_rows(rows: Sequence[Row], columns: tuple[str, ...]) -> tuple[list[dict[str, Any]], dict[str, Any]]:

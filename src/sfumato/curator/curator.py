@@ -18,10 +18,12 @@ from sfumato import checks
 from sfumato.accounting.filter import Remaining
 from sfumato.curator.answer import Answer, Receipt, answer_rows
 from sfumato.curator.charge import COUNTING, promise_of, request_of, said_remaining
+from sfumato.curator.compare import basis_of
 from sfumato.curator.explain import explain, explain_plan, notes
 from sfumato.curator.measure import Measured, measure_all
 from sfumato.curator.options import Options
 from sfumato.curator.phases import At, Progress, Tell, telling
+from sfumato.curator.planning import AllowancePlan, Questions, plan_questions
 from sfumato.curator.quote import Quote, quote_of
 from sfumato.curator.release import NoisyReleaser, Releaser
 from sfumato.curator.result import rows_of
@@ -127,6 +129,26 @@ class Curator:
             raise InvalidArgument("epsilon must be given, or within; got neither; quote(..., epsilon=0.5)")
         return quote_of(self.plan(question, epsilon, chosen), self.remaining(analyst))
 
+    def plan_allowance(
+        self,
+        questions: Questions,
+        epsilon: checks.Number | None = None,
+        *,
+        weights: Sequence[checks.Number] | None = None,
+        analyst: str | None = None,
+        **options: Any,
+    ) -> AllowancePlan:
+        """How many questions of which accuracy an epsilon buys, or all that is left; free, no data is touched.
+
+        `questions` is a list of texts, or maps each to the half-width that is wanted. Epsilon is shared evenly, or by
+        `weights`. The options are those of `ask`.
+        """
+        whole = self.remaining(analyst).epsilon if epsilon is None else checks.positive(epsilon=epsilon)
+        if not whole:
+            raise BudgetExhausted("nothing is left to be planned; ask the owner for a larger allowance")
+        chosen = Options.read(options)
+        return plan_questions(questions, whole, weights, lambda text, share: self.plan(text, share, chosen))
+
     def explain(self, question: str, *, epsilon: checks.Number, **options: Any) -> str:
         """What would happen to a question, step by step; free, and without a look at the data."""
         return explain_plan(self.plan(question, epsilon, Options.read(options)))
@@ -206,7 +228,8 @@ class Curator:
         noted = notes(plan, found)
         receipt = Receipt(str(held.head), plan.promise, self._said(analyst), noted)
         how = explain(plan, found, noted, statements)
-        return Answer(names, listed, intervals, plan.promise, receipt, float(plan.confidence), how)
+        basis = basis_of(plan, found, rows)
+        return Answer(names, listed, intervals, plan.promise, receipt, float(plan.confidence), how, basis)
 
     def _compute(self, plan: PricedPlan, tell: Tell) -> tuple[list[Measured], tuple[str, ...]]:
         """The private cells, and the SQL that ran; a failure has one constant message and nothing else."""

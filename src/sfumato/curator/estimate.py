@@ -34,11 +34,15 @@ class Bar:
     miss: Fraction
 
 
+def for_noise(measured: Measured, miss: Fraction) -> Fraction:
+    """The miss probability that is left to the noise."""
+    return miss if measured.influences is None else miss * (1 - _FOR_LOSS)
+
+
 def bar(measured: Measured, miss: Fraction) -> Bar:
     """The error bar of one measure, the same in every group."""
-    bought = measured.influences is not None
-    noise_miss = miss * (1 - _FOR_LOSS) if bought else miss
     tails = measured.tails(miss * _FOR_LOSS)
+    noise_miss = for_noise(measured, miss)
     reach = measured.noise.reach(1 - noise_miss / max(1, measured.priced.cells))
     return Bar(reach, 0 if tails is None else _lost(tails, measured.limit), noise_miss)
 

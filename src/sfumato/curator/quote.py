@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 from sfumato.accounting.filter import Remaining
 from sfumato.curator.explain import known_notes
+from sfumato.curator.forms import weights_of
+from sfumato.mechanisms.sums import Term, reach
 from sfumato.plan.bound import Statistic
-from sfumato.plan.node import MeasureAt
+from sfumato.plan.node import Expression, MeasureAt
 from sfumato.plan.price import PricedMeasure, PricedPlan, measured
 from sfumato.plan.tails import units_needed
+from sfumato.plan.window import ADDITIVE
 from sfumato.privacy.guarantee import Guarantee
 
 
@@ -58,11 +61,10 @@ def quote_of(plan: PricedPlan, left: Remaining | None = None) -> Quote:
     """The quote of a priced plan, given what is left."""
     expected = {}
     for column in plan.bound.shown:
-        used = measured(column.expression)
-        if len(used) == 1:
-            expected[column.name] = _expected(plan, plan.measures[next(iter(used)).position])
-        elif used:
-            expected[column.name] = Expected(None, "")
+        if isinstance(column.expression, MeasureAt):
+            expected[column.name] = _expected(plan, plan.measures[column.expression.position])
+        elif measured(column.expression):
+            expected[column.name] = _combined(plan, column.expression)
     fits = left is None or plan.epsilon <= left.epsilon or (plan.loss.rho or 0) <= left.rho
     return Quote(plan.promise, expected, fits, known_notes(plan))
 
@@ -86,6 +88,18 @@ def least_half_width(plan: PricedPlan) -> float:
 
 def _reach(plan: PricedPlan, priced: PricedMeasure, limit: int) -> float:
     return float(priced.share.noise(plan.moves(priced, limit)).reach(plan.confidence) * priced.step)
+
+
+def _combined(plan: PricedPlan, result: Expression) -> Expected:
+    """Of a sum or a difference of measures whose limits are declared the combined noise; anything else depends."""
+    weights, terms = weights_of(result), []
+    for place, weight in weights.items():
+        priced = plan.measures[place]
+        limit = priced.declared_limit
+        if limit is None or priced.measure.statistic not in ADDITIVE:
+            return Expected(None, "")
+        terms.append(Term(priced.share.noise(plan.moves(priced, limit)), float(weight * priced.step)))
+    return Expected(reach(tuple(terms), 1 - plan.confidence), "") if terms else Expected(None, "")
 
 
 def _expected(plan: PricedPlan, priced: PricedMeasure) -> Expected:

@@ -1,7 +1,7 @@
 """From private cells to the rows of the answer: arithmetic, HAVING, ORDER BY, LIMIT; all post-processing.
 
 An output that uses several measures gets each of them with a share of the miss probability, so that its interval holds
-at the stated confidence all the same.
+at the stated confidence all the same. Sums and ratios of counts and sums are narrower: their noises combine (`forms`).
 """
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ from __future__ import annotations
 import datetime
 import math
 import operator
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from sfumato.curator.estimate import Bar, bar, estimate
+from sfumato.curator.forms import combined, form_in
 from sfumato.curator.measure import Measured
 from sfumato.curator.value import Estimate, exactly
 from sfumato.dataset.column import Key
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.bound import Sort
-from sfumato.plan.node import Call, Case, Expression, In, KeyAt, Literal, MeasureAt
+from sfumato.plan.node import Call, Case, Expression, In, KeyAt, Literal, MeasureAt, TotalAt, children
 from sfumato.plan.price import PricedPlan, measured
 from sfumato.plan.typed import time_of
 
@@ -42,6 +43,7 @@ class Row:
 
     values: dict[str, Any]
     intervals: dict[str, tuple[float, float] | None]
+    key: tuple[Key, ...] = ()
 
 
 def rows_of(plan: PricedPlan, found: Sequence[Measured]) -> list[Row]:
@@ -50,60 +52,109 @@ def rows_of(plan: PricedPlan, found: Sequence[Measured]) -> list[Row]:
     miss = 1 - plan.confidence
     if plan.simultaneous:
         miss /= max(1, len(keys) * sum(1 for column in bound.shown if measured(column.expression)))
-    bars = _Bars(found, {})
-    kept = [
-        key
-        for key in keys
-        if bound.having is None or _Evaluation(found, key, bars.of(miss)).value(bound.having) is True
-    ]
+    kept = _kept(plan, found, miss)
+    bars = _Bars(found, kept)
     for sort in reversed(bound.order):
-        kept = _sorted(kept, found, sort, bars.of(miss))
-    return [_row(plan, found, key, miss, bars) for key in kept[: bound.limit]]
+        kept = _sorted(kept, sort, bars, miss)
+    return rows_for(plan, found, kept[: bound.limit], miss)
+
+
+def rows_for(plan: PricedPlan, found: Sequence[Measured], keys: Sequence[tuple[Key, ...]], miss: Fraction) -> list[Row]:
+    """The rows of some groups, the interval of each estimate being wrong with probability `miss` at most."""
+    bars = _Bars(found, _kept(plan, found, miss))
+    joint = {column.name: _joint(column.expression, keys, miss, bars) for column in plan.bound.shown}
+    return [_row(plan, key, miss, bars, joint) for key in keys]
+
+
+def _kept(plan: PricedPlan, found: Sequence[Measured], miss: Fraction) -> list[tuple[Key, ...]]:
+    """The groups that HAVING keeps."""
+    keys, having = list(found[0].cells), plan.bound.having
+    if having is None:
+        return keys
+    bars = _Bars(found, ())
+    return [key for key in keys if bars.evaluation(key, miss).value(having) is True]
+
+
+def _joint(
+    expression: Expression, keys: Sequence[tuple[Key, ...]], miss: Fraction, bars: _Bars
+) -> tuple[Expression | None, dict[tuple[Key, ...], Estimate]]:
+    """The one sum or ratio of measures that a column is computed from, and its estimates by group."""
+    form = form_in(expression)
+    used = set() if form is None else measured(form)
+    if form is None or not used:
+        return None, {}
+    return form, combined(form, bars.found, keys, bars.summed, bars.of(miss / len(used)), miss)
 
 
 @dataclass(frozen=True, slots=True)
 class _Bars:
-    """Error bars of all measures by miss probability, worked out once each."""
+    """Error bars of all measures by miss probability, worked out once each; totals are of the groups `summed`."""
 
     found: Sequence[Measured]
-    known: dict[Fraction, list[Bar]]
+    summed: Sequence[tuple[Key, ...]]
+    known: dict[Fraction, list[Bar]] = field(default_factory=dict)
 
     def of(self, miss: Fraction) -> list[Bar]:
         if miss not in self.known:
             self.known[miss] = [bar(measured, miss) for measured in self.found]
         return self.known[miss]
 
+    def evaluation(
+        self, key: tuple[Key, ...], miss: Fraction, known: Mapping[Expression, Estimate] | None = None
+    ) -> _Evaluation:
+        """Of one group, where each number goes wrong with probability `miss` at most."""
+        return _Evaluation(self.found, key, self.of(miss), lambda place: self._total(place, miss), known or {})
 
-def _sorted(
-    keys: list[tuple[Key, ...]], found: Sequence[Measured], sort: Sort, bars: Sequence[Bar]
-) -> list[tuple[Key, ...]]:
+    def _total(self, place: int, miss: Fraction) -> Estimate:
+        return combined(TotalAt(place), self.found, [()], self.summed, self.of(miss), miss)[()]
+
+
+def _sorted(keys: list[tuple[Key, ...]], sort: Sort, bars: _Bars, miss: Fraction) -> list[tuple[Key, ...]]:
     """By one key; NULL comes last in both directions."""
-    values = {key: _plain(_Evaluation(found, key, bars).value(sort.expression)) for key in keys}
+    values = {key: _plain(bars.evaluation(key, miss).value(sort.expression)) for key in keys}
     known = [key for key in keys if values[key] is not None]
     ordered = sorted(known, key=lambda key: values[key], reverse=sort.descending)
     return ordered + [key for key in keys if values[key] is None]
 
 
-def _row(plan: PricedPlan, found: Sequence[Measured], key: tuple[Key, ...], miss: Fraction, bars: _Bars) -> Row:
+def _row(
+    plan: PricedPlan,
+    key: tuple[Key, ...],
+    miss: Fraction,
+    bars: _Bars,
+    joint: Mapping[str, tuple[Expression | None, Mapping[tuple[Key, ...], Estimate]]],
+) -> Row:
     values: dict[str, Any] = {}
     intervals: dict[str, tuple[float, float] | None] = {}
     for column in plan.bound.shown:
-        used = measured(column.expression)
-        value = _Evaluation(found, key, bars.of(miss / max(1, len(used)))).value(column.expression)
+        used, (form, found) = _numbers(column.expression), joint[column.name]
+        known = {form: found[key]} if form is not None and key in found else {}
+        value = bars.evaluation(key, miss / max(1, len(used)), known).value(column.expression)
         values[column.name] = value.value if isinstance(value, Estimate) else value
         intervals[column.name] = (value.low, value.high) if isinstance(value, Estimate) and used else None
-    return Row(values, intervals)
+    return Row(values, intervals, key)
+
+
+def _numbers(expression: Expression) -> set[Expression]:
+    """The private numbers in an expression; a measure and its total are two, each with its own noise."""
+    if isinstance(expression, (MeasureAt, TotalAt)):
+        return {expression}
+    return set().union(*map(_numbers, children(expression)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Evaluation:
-    """Expressions over the results of one group."""
+    """Expressions over the results of one group; `known` are parts whose estimates were worked out together."""
 
     found: Sequence[Measured]
     key: tuple[Key, ...]
     bars: Sequence[Bar]
+    total: Callable[[int], Estimate]
+    known: Mapping[Expression, Estimate]
 
     def value(self, expression: Expression) -> Value:
+        if expression in self.known:
+            return self.known[expression]
         match expression:
             case KeyAt(position):
                 key = self.key[position]
@@ -111,6 +162,8 @@ class _Evaluation:
                 return exactly(key) if is_number else key  # type: ignore[arg-type]
             case MeasureAt(position, point):
                 return estimate(self.found[position], self.key, self.bars[position], point)
+            case TotalAt(position):
+                return self.total(position)
             case Literal():
                 return _constant(expression)
             case In(value, items):

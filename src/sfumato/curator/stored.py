@@ -11,6 +11,8 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.curator.answer import AGAIN, Answer, Receipt
+from sfumato.curator.compare import Basis
+from sfumato.curator.released import Released
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.unit import Unit
@@ -22,15 +24,17 @@ def write_answer(answer: Answer) -> str:
     content = {
         "columns": answer.columns,
         "rows": [[_write(row[name]) for name in answer.columns] for row in answer.rows],
-        "intervals": {
-            name: [None if pair is None else [_write(end) for end in pair] for pair in pairs]
-            for name, pairs in answer.intervals.items()
-        },
+        "intervals": {name: [_ends(pair) for pair in pairs] for name, pairs in answer.intervals.items()},
         "promise": [str(promise.epsilon), str(promise.delta), promise.neighbours.value, list(promise.unit.columns)],
         "id": answer.receipt.id,
         "notes": answer.receipt.notes,
         "confidence": answer.confidence,
         "explanation": answer.explanation,
+        "basis": {
+            "released": {name: released.to_json() for name, released in answer.basis.released.items()},
+            "seconds": {name: [_ends(pair) for pair in pairs] for name, pairs in answer.basis.seconds.items()},
+            "groups": answer.basis.groups,
+        },
     }
     return json.dumps(content, ensure_ascii=True, allow_nan=False)
 
@@ -49,8 +53,22 @@ def read_answer(text: str, remaining: str) -> Answer:
         Receipt(content["id"], promise, remaining, tuple(content["notes"])),
         content["confidence"],
         content["explanation"],
+        _basis(content.get("basis")),
     )
     return replace(answer, receipt=replace(answer.receipt, notes=(*answer.receipt.notes, AGAIN)))
+
+
+def _basis(content: Mapping[str, Any] | None) -> Basis:
+    """What comparisons are made from; an answer of an older ledger has nothing of it."""
+    if content is None:
+        return Basis()
+    released = {name: Released.from_json(each) for name, each in content["released"].items()}
+    seconds = {name: [_pair(pair) for pair in pairs] for name, pairs in content["seconds"].items()}
+    return Basis(released, seconds, content["groups"])
+
+
+def _ends(pair: tuple[float, float] | None) -> list[Any] | None:
+    return None if pair is None else [_write(end) for end in pair]
 
 
 def _pair(pair: list[Any] | None) -> tuple[float, float] | None:

@@ -5,14 +5,29 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from sfumato.curator.digits import shown
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value between low and high."""
+    """A value between low and high.
+
+    >>> print(Estimate(1_849_500.0, 1_806_800.0, 1_892_200.0))
+    1,849,500 ± 43,000
+    """
 
     value: float
     low: float
     high: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """From low to high."""
+        return self.low, self.high
+
+    def __str__(self) -> str:
+        """Value ± half-width, or [low, high] where that is not centred."""
+        return shown(self.value, self.interval)
 
     def __add__(self, other: Estimate) -> Estimate:
         return Estimate(self.value + other.value, self.low + other.low, self.high + other.high)

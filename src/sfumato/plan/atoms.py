@@ -9,6 +9,7 @@ from dataclasses import replace
 from sfumato.dataset.kind import Kind
 from sfumato.dataset.table import Table
 from sfumato.errors import UnsupportedQuery
+from sfumato.plan.bins import constants_of
 from sfumato.plan.bound import Atom, Group
 from sfumato.plan.functions import FUNCTIONS, Shape
 from sfumato.plan.node import Call, Case, Column, Expression, Literal, children
@@ -68,6 +69,8 @@ def _atom(expression: Expression, table: Table) -> Atom | None:
     known = typed(expression, table.columns)
     if known.kind is Kind.BOOLEAN:
         return None if isinstance(expression, Literal) else Atom(expression, Kind.BOOLEAN, (False, True))
+    if isinstance(expression, Case) and known.kind is not None and (listed := constants_of(expression)):
+        return Atom(expression, known.kind, listed)
     if not isinstance(expression, Call) or known.interval is None:
         return None
     whole = range(int(known.interval.low), int(known.interval.high) + 1)

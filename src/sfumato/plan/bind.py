@@ -25,6 +25,8 @@ from sfumato.plan.node import (
     Literal,
     MeasureAt,
     Query,
+    Total,
+    TotalAt,
     aggregates,
     children,
     mapped,
@@ -32,6 +34,7 @@ from sfumato.plan.node import (
 )
 from sfumato.plan.scope import Scope, scope_of
 from sfumato.plan.typed import Typed, expect, read_dates, typed
+from sfumato.plan.window import check_having, check_total
 
 _STATISTICS = {
     "sum": Statistic.SUM,
@@ -58,6 +61,7 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundPlan:
     if not binder.measures:
         raise UnsupportedQuery("ask for at least one aggregate, such as COUNT(*), SUM or AVG; rows are private")
     having = None if query.having is None else binder.dated(query.having, aliases=True)
+    check_having(query, having)
     order = tuple(Sort(binder.sort_key(key.expression), key.descending) for key in query.order)
     for expression in [column.expression for column in shown] + [sort.expression for sort in order]:
         binder.check(expression)
@@ -113,7 +117,9 @@ class _Binder:
         """Keys and measures as if they were columns."""
         keys = {KeyAt(i).sql(): Declared(group.kind) for i, group in enumerate(self.groups)}
         found = [MeasureAt(i, at) for i, each in enumerate(self.measures) for at in range(max(1, len(each.points)))]
-        return {**keys, **{each.sql(): Declared(Kind.REAL) for each in found}}
+        totals = [TotalAt(i) for i in range(len(self.measures))]
+        names = [each.sql() for each in found] + [each.sql() for each in totals]
+        return {**keys, **dict.fromkeys(names, Declared(Kind.REAL))}
 
     def _output_at(self, literal: Literal) -> Expression:
         text = literal.value if literal.is_number else None
@@ -162,6 +168,10 @@ class _Binder:
             return self.result(meant)
         if isinstance(expression, Aggregate):
             return self._measure(expression)
+        if isinstance(expression, Total):
+            place = self._measure(expression.aggregate).position
+            check_total(expression, self.measures[place])
+            return TotalAt(place)
         if not isinstance(expression, Literal) and self._over_rows(expression):
             resolved = self.resolve(expression)
             if resolved in self.keys:
@@ -249,7 +259,7 @@ def _share(aggregate: Aggregate) -> Fraction:
 
 def _over_results(result: Expression) -> Expression:
     """The same expression with keys and measures as columns, to check their kinds."""
-    if isinstance(result, (KeyAt, MeasureAt)):
+    if isinstance(result, (KeyAt, MeasureAt, TotalAt)):
         return Column(result.sql())
     return mapped(result, _over_results)
 

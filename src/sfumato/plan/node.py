@@ -116,6 +116,17 @@ class Aggregate:
 
 
 @dataclass(frozen=True, slots=True)
+class Total:
+    """The sum of an aggregate over all groups: the one window that is answered."""
+
+    aggregate: Aggregate
+
+    def sql(self) -> str:
+        """As a window without partitions."""
+        return f"SUM({self.aggregate.sql()}) OVER ()"
+
+
+@dataclass(frozen=True, slots=True)
 class KeyAt:
     """In a result: the value of a group's key."""
 
@@ -138,7 +149,18 @@ class MeasureAt:
         return f"measure {self.position + 1}" + (f".{self.point + 1}" if self.point else "")
 
 
-Expression = Column | Literal | Call | In | Case | Aggregate | KeyAt | MeasureAt
+@dataclass(frozen=True, slots=True)
+class TotalAt:
+    """In a result: the sum of a measure over all groups that HAVING keeps."""
+
+    position: int
+
+    def sql(self) -> str:
+        """For explanations."""
+        return f"total of measure {self.position + 1}"
+
+
+Expression = Column | Literal | Call | In | Case | Aggregate | Total | KeyAt | MeasureAt | TotalAt
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +260,8 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return inside if otherwise is None else (*inside, otherwise)
         case Aggregate(_, argument):
             return argument
+        case Total(aggregate):
+            return (aggregate,)
     return ()
 
 

@@ -33,6 +33,7 @@ from sfumato.plan.node import (
 )
 from sfumato.plan.parameters import LARGEST, LEAST, Parameters, bind_values
 from sfumato.plan.tree import DEEPEST, bare, name_of, only, read, refuse
+from sfumato.plan.window import read_window
 
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
@@ -319,6 +320,7 @@ READERS: tuple[tuple[type[exp.Expression], Callable[[exp.Expression], Expression
     (exp.Is, _is),
     (exp.Case, _case),
     (exp.Coalesce, _coalesce),
+    (exp.Window, lambda node: read_window(node, _expression)),
     (exp.Extract, _extract),
     (exp.TimestampTrunc, _truncate),
     (exp.DateTrunc, _truncate),

@@ -25,7 +25,7 @@ from sfumato.errors import InvalidArgument, UnboundedColumn, UnsupportedQuery
 from sfumato.plan.bind import argument_of
 from sfumato.plan.bound import BoundPlan, Measure, Statistic
 from sfumato.plan.interval import Interval
-from sfumato.plan.node import Call, Case, Expression, In, KeyAt, MeasureAt
+from sfumato.plan.node import Call, Case, Expression, In, KeyAt, MeasureAt, TotalAt
 from sfumato.plan.ruler import Ruler
 from sfumato.plan.selection import Selection
 from sfumato.plan.share import Share
@@ -320,6 +320,8 @@ def measured(result: Expression) -> set[MeasureAt]:
     match result:
         case MeasureAt():
             return {result}
+        case TotalAt(position):
+            return {MeasureAt(position)}
         case Call(_, arguments):
             return set().union(*(measured(part) for part in arguments))
         case In(value):

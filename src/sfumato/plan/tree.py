@@ -48,8 +48,8 @@ _UPPER = "compare with LIKE or IN, or name both spellings in CASE WHEN"
 _TODAY = "write the day as DATE 'yyyy-mm-dd'; an answer must not depend on the clock"
 _TEXTS = "texts are compared as they are: =, IN, LIKE"
 INSTEAD: dict[type[Any], str] = {
-    exp.Window: "aggregate by group instead; windows over private rows are not answered; for a share of the total ask "
-    "for the total as well and divide",
+    exp.Window: "aggregate by group instead; windows over private rows are not answered; for a share of the total "
+    "divide by SUM(COUNT(*)) OVER (), or use share_of_total of the answer",
     exp.Join: JOINS,
     exp.SetOperation: "ask two questions",
     exp.Exists: "filter by the columns of the one table",
