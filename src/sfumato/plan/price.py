@@ -252,8 +252,7 @@ def _select(
 ) -> tuple[Share, Selection]:
     """The whole, and the part of it that finds the keys; Gaussian noise shows more of them, and takes half of delta."""
     if delta == 0:
-        reasons = [group.keyless for group in bound.groups if group.keyless is not None]
-        raise UnsupportedQuery(f"{reasons[0]}; or give delta=1e-9 to show the keys that enough units have")
+        raise UnsupportedQuery(next(group.keyless for group in bound.groups if group.keyless is not None))
     whole = _noise(epsilon, delta / 2, [Fraction(1)], noise or "gaussian")
     part = whole.part(weight)
     left = delta if whole.norm is Norm.L1 else delta / 2
