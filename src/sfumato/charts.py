@@ -171,12 +171,17 @@ def kind_of(labels: Sequence[Any]) -> Kind:
 
 
 def in_words(label: Any) -> str:
-    """A label as a text: a midnight as its day, a whole number without a point."""
+    """A label as a text: a midnight as its day, a whole number without a point, and nothing that moves a cursor."""
     if isinstance(label, datetime.datetime) and label.time() == datetime.time():
         return label.date().isoformat()
     if isinstance(label, float) and label.is_integer():
         return str(int(label))
-    return "NULL" if label is None else str(label)
+    text = "NULL" if label is None else str(label)
+    return text if text.isprintable() else "".join(map(_printable, text))
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode()
 
 
 def _values(base: Any, kind: Kind, has_series: bool, is_dense: bool) -> Any:

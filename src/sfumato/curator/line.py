@@ -11,7 +11,6 @@ A minimum is the value that a few rows lie below: fewer could be one unit's. Its
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -21,10 +20,11 @@ import numpy as np
 
 from sfumato.curator.value import Estimate
 from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
-from sfumato.plan.ruler import Ruler, simplest
+from sfumato.plan.ruler import FIRST_OCTAVE, Ruler, simplest
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 _KURTOSIS = 3  # of Laplace noise, beyond a normal one's
+_NARROW = 1 << 16  # parts of the line, or of a value's size
 _SEEN = 2  # deviations of the noise
 _BEYOND = 5  # deviations of the noise: so many rows lie beyond a minimum or a maximum
 
@@ -136,13 +136,13 @@ def quantile_of(seen: Seen, point: Fraction, lost: float | None, miss: float) ->
     ends = _open(ruler, line.edges[low], line.edges[high])
     if line.total <= 0:
         return Estimate(_rounded(ruler, _middle(ruler)), *ends)
-    better = min(seen.place, line, key=lambda each: float(each.reach(point, 0.1).max()))
-    address = better.address(better.tips(point, rows))
-    address = min(max(address, Fraction(line.edges[first])), Fraction(line.edges[end]))
-    cell = min(bisect_right(line.edges, address) - 1, len(line.counts) - 1)
-    below, above = (ruler.edge(each) for each in line.edges[cell : cell + 2])
-    equal = above - below <= _narrow(ruler, below)  # a cell of many equal values, which have few digits
-    value = _rounded(ruler, float(simplest(below, above) if equal else ruler.edge(int(address))))
+    below, above = ruler.edge(line.edges[first]), ruler.edge(line.edges[end])
+    if above - below <= _narrow(ruler, below):  # there are many equal values, which have few digits
+        found = simplest(below, above)
+    else:
+        better = min(seen.place, line, key=lambda each: float(each.reach(point, 0.1).max()))
+        found = ruler.edge(int(better.address(better.tips(point, rows))))
+    value = _rounded(ruler, float(min(max(found, below), above)))
     return Estimate(value, min(ends[0], value), max(ends[1], value))
 
 
@@ -163,7 +163,8 @@ def _rounded(ruler: Ruler, value: float) -> float:
 
 def _narrow(ruler: Ruler, value: Fraction) -> Fraction:
     """The width of a cell that is far smaller than what its values differ by, unless they are equal."""
-    return (abs(value) if ruler.low is None else ruler.size * ruler.width) / (1 << 20)
+    span = max(abs(value), Fraction(2) ** FIRST_OCTAVE) if ruler.low is None else ruler.size * ruler.width
+    return span / _NARROW
 
 
 def _middle(ruler: Ruler) -> float:

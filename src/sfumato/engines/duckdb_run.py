@@ -117,13 +117,21 @@ class DuckdbRun(Rows):
         self.execute(f"CREATE TEMP TABLE parts AS {parts}")
         squared = {i: [f"CAST({name} AS HUGEINT) * {name}" for name in listed] for i, listed in names.items()}
         squares = [f"sum({' + '.join(square)}) AS q{i}" for i, square in squared.items()]
-        norms = [f"{root(f'q{i}')} AS n{i}" for i in names]
+        squares += [f"max({name}) AS t{i}" for i in names for name in names[i] if self.measures[i].measure.points]
+        norms = [f"{self._norm(i)} AS n{i}" for i in names]
         units = ", ".join(self.units)
         self.execute(
             f"CREATE TEMP TABLE units AS SELECT * EXCLUDE ({', '.join(f'q{i}' for i in names)}), "
             f"{', '.join(norms)} FROM "
             f"(SELECT {units}, {', '.join(squares)}{self._ends('lo{0}', 'hi{0}')} FROM parts GROUP BY {units})"
         )
+
+    def _norm(self, measure: int) -> str:
+        """A unit's norm; rows on a line are counted without the cut at the largest part, so beyond it none counts."""
+        norm = root(f"q{measure}")
+        if not self.measures[measure].measure.points:
+            return norm
+        return f"CASE WHEN t{measure} >= {LARGEST_PART} THEN CAST({1 << 100} AS HUGEINT) ELSE {norm} END"
 
     def _ends(self, low: str, high: str) -> str:
         """The least and the largest value of a unit, for quantiles."""

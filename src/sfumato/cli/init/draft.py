@@ -102,7 +102,9 @@ def write_draft(tables: Sequence[TableDraft], allowance: Guarantee, ledger: str 
         _commented(f"epsilon = {epsilon}", f"all answers together: {risk(allowance)}"),
     ]
     delta = f"delta = {float(allowance.delta)!r}" if allowance.delta else "# delta = 1e-9"
-    lines.append(_commented(delta, "optional: the chance that the promise fails; allows Gaussian noise"))
+    lines.append(
+        _commented(delta, "optional: the chance that the promise fails; allows Gaussian noise, and keys nobody listed")
+    )
     for table in tables:
         lines += ["", *_table_lines(table)]
     return "\n".join(lines) + "\n"
