@@ -9,11 +9,11 @@ from sfumato import charts
 
 
 def rounded(value: float, interval: tuple[float, float] | None) -> float:
-    """A number without the digits that are only noise: rounded to a hundredth of the half-width, about."""
+    """A number without the digits that are only noise: rounded to a hundredth of the nearer end, about."""
     if interval is None or not math.isfinite(value):
         return value
     sides = _sides(value, interval)
-    return round(value, 2 - _exponent(max(sides))) if sides else value
+    return round(value, 2 - _exponent(min(sides))) if sides else value
 
 
 def _sides(value: float, interval: tuple[float, float]) -> list[float]:
@@ -30,7 +30,7 @@ def shown(value: Any, interval: tuple[float, float] | None) -> str:
     if interval is None or value is None:
         return charts.in_words(value)
     sides, is_whole = _sides(value, interval), isinstance(value, int)
-    places = 0 if is_whole or not sides else 2 - _exponent(max(sides))
+    places = 0 if is_whole or not sides else 2 - _exponent(min(sides))
     number = _decimal(value, places)
     slack = max(sides, default=0) * 0.01 + is_whole  # a value that was made whole moved by up to a half
     if len(sides) == 2 and abs(sides[0] - sides[1]) <= slack:

@@ -28,6 +28,7 @@ class Ruler:
     width: Fraction
     size: int
     whole: bool
+    high: Fraction | None = None
 
     @classmethod
     def of(cls, interval: Interval | None, whole: bool) -> Ruler:
@@ -38,7 +39,7 @@ class Ruler:
         span = max(interval.high - low, Fraction(1, 1 << 200))
         digits = _leading(span) - _DIGITS
         width = Fraction(2) ** (max(0, digits) if whole else digits)
-        return cls(low, width, math.floor(span / width) + 1, whole)
+        return cls(low, width, math.floor(span / width) + 1, whole, low + span)
 
     @property
     def shifts(self) -> tuple[int, ...]:
@@ -55,9 +56,10 @@ class Ruler:
         return max(1, -(-(((self.size - 1) >> deep) + 1) // _FEW)) << deep
 
     def edge(self, address: int) -> Fraction:
-        """The lower edge of an address; that of `size` is the end of the line."""
-        if self.low is not None:
-            return self.low + address * self.width
+        """The lower edge of an address; that of `size` is the end of the line: of whole numbers, before the next."""
+        if self.low is not None and self.high is not None:
+            end = self.high + 1 if self.whole else self.high
+            return min(self.low + address * self.width, end)
         half = self.size // 2
         return _octave_edge(address - half) if address >= half else -_octave_edge(half - address)
 
