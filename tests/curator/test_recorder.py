@@ -32,6 +32,7 @@ from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.sensitivity import Norm
 
 Group = tuple[Key, ...]
+Scores = Mapping[Group, int]
 Record = list[tuple[str, list[int], int, Share]]
 Script = Callable[[str, Sequence[int]], list[int]]
 
@@ -48,10 +49,13 @@ class Recorder:
         self._script = script
         self._shown = {} if shown is None else shown
 
-    def select(self, label: str, exact: Mapping[Group, int], threshold: int, moves: int, share: Share) -> set[Group]:
+    def select(
+        self, label: str, exact: Mapping[Group, int], threshold: int, moves: int, share: Share
+    ) -> dict[Group, int]:
         self.selected.append((label, dict(exact), threshold, moves, share))
         first = label == "keys 0"
-        return self._shown.setdefault(label, {key for key in exact if len(repr(key)) % (2 if first else 7) == 0})
+        shown = {key for key in exact if len(repr(key)) % (2 if first else 7) == 0}
+        return dict.fromkeys(self._shown.setdefault(label, shown), threshold + 1)
 
     def release(self, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
         self.record.append((label, list(exact), moves, share))

@@ -90,7 +90,7 @@ def _mechanisms(plan: PricedPlan) -> tuple[object, ...]:
     for look in () if plan.selection is None else plan.selection.rounds:
         said = {"share": str(look.share.amount), "threshold": str(look.threshold), "delta": str(look.delta)}
         listed.append(["keys", _NOISE[plan.norm], said])
-    for measure in plan.measures:
+    for measure in () if plan.selection is not None and plan.selection.counts else plan.measures:
         shares = {
             "values": measure.share,
             "limit": measure.limit_share,

@@ -16,6 +16,7 @@ from sfumato.curator.measure import Measured
 from sfumato.curator.spread import spread_of
 from sfumato.curator.value import Estimate
 from sfumato.dataset.column import Key
+from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
 from sfumato.plan.bound import Statistic
 from sfumato.plan.tails import Limit, Tails
 
@@ -66,7 +67,28 @@ def estimate(measured: Measured, key: tuple[Key, ...], off: Bar, point: int = 0)
     step = float(measured.priced.step)
     lost = math.inf if off.lost is None else off.lost * step
     low, high = (cells[0] - off.reach) * step, (cells[0] + off.reach) * step
+    if measured.threshold is not None:
+        low = _least_shown(measured.noise, cells[0], measured.threshold, float(off.miss) / 2) * step
     return Estimate(cells[0] * step, low - lost if measured.priced.signed else low, high + lost)
+
+
+def _least_shown(noise: LaplaceNoise | GaussianNoise, cell: int, threshold: int, miss: float) -> int:
+    """The least number that a cell may come from, given that it is only shown above a threshold.
+
+    A smaller one would come out so large with probability `miss` at most among the times that it is shown.
+    """
+
+    def is_likely(number: int) -> bool:
+        far, shown = noise.log_at_most(number - cell), noise.log_at_most(number - threshold - 1)
+        return far - shown > math.log(miss)
+
+    low, high = 0, cell
+    if is_likely(low):
+        return low
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_likely(middle) else (middle, high)
+    return high
 
 
 def _mean(measured: Measured, cells: tuple[int, ...], away: int | None) -> Estimate:

@@ -8,12 +8,12 @@ from sfumato.engines.engine import Run
 from sfumato.plan.selection import Selection
 
 
-def find_keys(selection: Selection, run: Run, releaser: Releaser) -> list[tuple[Key, ...]]:
-    """The keys that enough units have, in order."""
-    found: set[tuple[Key, ...]] = set()
+def find_keys(selection: Selection, run: Run, releaser: Releaser) -> dict[tuple[Key, ...], int]:
+    """The keys that enough units have, in order, with their noisy scores."""
+    found: dict[tuple[Key, ...], int] = {}
     for number, look in enumerate(selection.rounds):
-        scores = run.scores(look.weights, frozenset(found))
+        scores = run.scores(look.weights, found.keys())
         found |= releaser.select(f"keys {number}", scores, look.threshold, look.moves, look.share)
     listed = sorted(found)
     run.choose(listed)
-    return listed
+    return {key: found[key] for key in listed}

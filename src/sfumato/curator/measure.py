@@ -31,6 +31,7 @@ from sfumato.plan.influence import (
 )
 from sfumato.plan.interval import Interval
 from sfumato.plan.price import Centre, PricedMeasure, PricedPlan
+from sfumato.plan.selection import Selection
 from sfumato.plan.tails import Limit, Tails, choose
 
 _LIKELY, _SURE = Fraction(1, 100), Fraction(1, 10**3)  # how often noise alone looks like a unit in any bin
@@ -50,6 +51,7 @@ class Measured:
     influences: tuple[int, ...] | None
     histogram_moves: int
     seen: Mapping[tuple[Key, ...], Seen] = field(default_factory=dict)
+    threshold: int | None = None  # cells were shown because they exceed it
 
     @property
     def noise(self) -> LaplaceNoise | GaussianNoise:
@@ -71,7 +73,12 @@ def _tails(bins: tuple[int, ...], moves: int, miss: Fraction, priced: PricedMeas
 
 def measure_all(plan: PricedPlan, run: Run, releaser: Releaser, tell: Tell = silent) -> list[Measured]:
     """All measures of a question, private."""
-    keys = run.keys() if plan.selection is None else find_keys(plan.selection, run, releaser)
+    keys = run.keys()
+    if plan.selection is not None:
+        scores = find_keys(plan.selection, run, releaser)
+        keys = list(scores)
+        if plan.selection.counts:
+            return [_counted(plan, plan.selection, scores)]
     tell(At.BOUNDS)
     measures = [_bounded(plan, run, releaser, i, priced) for i, priced in enumerate(plan.measures)]
     tell(At.CENTRES)
@@ -99,6 +106,14 @@ def measure_all(plan: PricedPlan, run: Run, releaser: Releaser, tell: Tell = sil
         cells = {key: tuple(next(noisy) for _ in wanted) for key in keys}
         found.append(Measured(priced, limit, moves, cells, influences, plan.histogram_moves))
     return found
+
+
+def _counted(plan: PricedPlan, selection: Selection, scores: Mapping[tuple[Key, ...], int]) -> Measured:
+    """The number of units with each key that was found: its score, since every unit is one row."""
+    (priced,), (look,) = plan.measures, selection.rounds
+    cells: dict[tuple[Key, ...], tuple[int, ...]] = {key: (score,) for key, score in scores.items()}
+    limit = Limit(priced.row_steps, closed=True)
+    return Measured(priced, limit, look.moves, cells, None, plan.histogram_moves, threshold=look.threshold)
 
 
 def _bounded(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced: PricedMeasure) -> PricedMeasure:

@@ -15,6 +15,7 @@ from sfumato.entropy import SYSTEM, Entropy
 from sfumato.plan.share import Share
 
 Group = tuple[Key, ...]
+Scores = Mapping[Group, int]
 
 
 class Releaser(Protocol):
@@ -23,8 +24,10 @@ class Releaser(Protocol):
     def release(self, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
         """The noisy vector."""
 
-    def select(self, label: str, exact: Mapping[Group, int], threshold: int, moves: int, share: Share) -> set[Group]:
-        """The keys whose noisy score exceeds a threshold."""
+    def select(
+        self, label: str, exact: Mapping[Group, int], threshold: int, moves: int, share: Share
+    ) -> dict[Group, int]:
+        """The keys whose noisy score exceeds a threshold, with that score."""
 
 
 class NoisyReleaser:
@@ -41,7 +44,9 @@ class NoisyReleaser:
         drawn = share.noise(moves).sampler.draw(len(exact), self._entropy)
         return [value + int(noise) for value, noise in zip(exact, drawn, strict=True)]
 
-    def select(self, label: str, exact: Mapping[Group, int], threshold: int, moves: int, share: Share) -> set[Group]:
+    def select(
+        self, label: str, exact: Mapping[Group, int], threshold: int, moves: int, share: Share
+    ) -> dict[Group, int]:
         """The keys whose noisy score exceeds a threshold; what is returned says nothing of all others."""
         noisy = self.release(label, list(exact.values()), moves, share)
-        return {key for key, score in zip(exact, noisy, strict=True) if score > threshold}
+        return {key: score for key, score in zip(exact, noisy, strict=True) if score > threshold}

@@ -12,18 +12,17 @@ and a unit in one group; who knows that units are in many groups asks for Gaussi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import lru_cache
 from typing import NamedTuple
 
 from sfumato import checks
-from sfumato.accounting import zcdp_rho
 from sfumato.dataset.kind import Kind
-from sfumato.errors import InvalidArgument, UnboundedColumn, UnsupportedQuery
+from sfumato.errors import InvalidArgument, UnboundedColumn
 from sfumato.plan.bind import argument_of
 from sfumato.plan.bound import BoundPlan, Measure, Statistic
+from sfumato.plan.currency import noise_of, select
 from sfumato.plan.interval import Interval
 from sfumato.plan.node import Call, Case, Expression, In, KeyAt, MeasureAt, TotalAt
 from sfumato.plan.ruler import Ruler
@@ -234,9 +233,10 @@ def price(
     for_keys, *weights = _weights(bound, shares or {})
     selection = None
     if bound.unknown:
-        whole, selection = _select(bound, total, failure, noise, for_keys)
+        whole, selection = select(bound, total, failure, noise, for_keys)
+        weights = [Fraction(1)] if selection.counts else weights
     else:
-        whole = _noise(total, failure, weights, noise)
+        whole = noise_of(total, failure, weights, noise)
     rows = None if limit is None else checks.whole(least=1, bound=limit)
     measures = tuple(
         _measure(bound, measure, whole.part(weight), rows, buy_bounds)
@@ -245,18 +245,6 @@ def price(
     # Cells that are shown because they look large are chosen by their noise, so their intervals must hold for all.
     chosen = simultaneous or picks_by_measure(bound)
     return PricedPlan(bound, measures, total, failure, whole, _confidence(confidence), chosen, selection)
-
-
-def _select(
-    bound: BoundPlan, epsilon: Fraction, delta: Fraction, noise: str | None, weight: Fraction
-) -> tuple[Share, Selection]:
-    """The whole, and the part of it that finds the keys; Gaussian noise shows more of them, and takes half of delta."""
-    if delta == 0:
-        raise UnsupportedQuery(next(group.keyless for group in bound.groups if group.keyless is not None))
-    whole = _noise(epsilon, delta / 2, [Fraction(1)], noise or "gaussian")
-    part = whole.part(weight)
-    left = delta if whole.norm is Norm.L1 else delta / 2
-    return whole, Selection(part, left, bound.table.neighbours)
 
 
 def _confidence(confidence: checks.Number) -> Fraction:
@@ -270,28 +258,6 @@ def picks_by_measure(bound: BoundPlan) -> bool:
     """Whether HAVING, or ORDER BY with LIMIT, decides from noisy values what is shown."""
     sorts = [sort.expression for sort in bound.order] if bound.limit is not None else []
     return any(measured(part) for part in [*sorts, *([] if bound.having is None else [bound.having])])
-
-
-@lru_cache(maxsize=64)
-def _rho(epsilon: Fraction, delta: Fraction) -> Fraction:
-    return zcdp_rho(epsilon, delta)
-
-
-def _noise(epsilon: Fraction, delta: Fraction, weights: Sequence[Fraction], wanted: str | None) -> Share:
-    """The whole in the currency of the noise that is wanted, or of the smaller one over all measures."""
-    if wanted not in (None, "laplace", "gaussian"):
-        raise InvalidArgument(
-            f"noise must be 'laplace' or 'gaussian'; got {wanted!r}; leave it out to let it be chosen"
-        )
-    laplace = Share(Norm.L1, epsilon)
-    if wanted == "laplace" or (delta == 0 and wanted is None):
-        return laplace
-    if delta == 0:
-        raise InvalidArgument("noise='gaussian' needs a delta; got none; give delta=1e-9, or leave noise out")
-    gaussian = Share(Norm.L2, _rho(epsilon, delta))
-    if wanted == "gaussian":
-        return gaussian
-    return min((laplace, gaussian), key=lambda whole: math.prod(whole.part(each).variance() for each in weights))
 
 
 def _weights(bound: BoundPlan, shares: Mapping[str, checks.Number]) -> list[Fraction]:

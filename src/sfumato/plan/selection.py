@@ -4,6 +4,7 @@ A unit with k keys gives each of them the weight 1 / k (Laplace noise), or 1 / s
 together have the norm 1: no limit has to be chosen or bought. A key is shown if its noisy score exceeds the threshold.
 A unit alone with k keys would see any of them with probability delta at most, for every k up to the number of keys that
 a unit keeps. Found keys no longer take weight from the others, so a second round finds rarer ones.
+Where a unit is one row and rows are all that is counted, one look with the whole share finds keys and counts them.
 Proof: docs/proofs/unknown_keys.md. Papers: Gopi and others 2020; Swanberg and others 2023.
 """
 
@@ -29,11 +30,12 @@ class Round:
     share: Share
     delta: Fraction
     neighbours: Neighbours
+    most_keys: int = MOST_KEYS
 
     @property
     def weights(self) -> tuple[int, ...]:
         """The weight of each key, in steps, of a unit with 1, 2, 3, ... keys, rounded down."""
-        counts = range(1, MOST_KEYS + 1)
+        counts = range(1, self.most_keys + 1)
         if self.share.norm is Norm.L1:
             return tuple(FULL // keys for keys in counts)
         return tuple(math.isqrt(FULL * FULL // keys) for keys in counts)
@@ -60,14 +62,20 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """How the keys of a question are found: what it costs, and the probability that a unit's own key appears."""
+    """How the keys of a question are found: what it costs, and the probability that a unit's own key appears.
+
+    `counts`: the noisy scores are the answer as well, since every unit is one row.
+    """
 
     share: Share
     delta: Fraction
     neighbours: Neighbours
+    counts: bool = False
 
     @property
     def rounds(self) -> tuple[Round, ...]:
         """The looks, each with its part."""
+        if self.counts:
+            return (Round(self.share, self.delta, self.neighbours, most_keys=1),)
         parts = [self.share.part(part) for part in ROUNDS]
         return tuple(Round(part, self.delta / len(parts), self.neighbours) for part in parts)

@@ -1,0 +1,62 @@
+"""In which noise a question is answered, and so in which currency its shares are: epsilon, or rho.
+
+With delta > 0 it is whichever of discrete Laplace and discrete Gaussian is smaller for this number of measures. Where
+keys have to be found it is Gaussian, which shows more of them, unless every unit has one key.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+from sfumato.accounting import zcdp_rho
+from sfumato.errors import InvalidArgument, UnsupportedQuery
+from sfumato.plan.bound import BoundPlan, Statistic
+from sfumato.plan.selection import Selection
+from sfumato.plan.share import Share
+from sfumato.privacy.sensitivity import Norm
+
+
+@lru_cache(maxsize=64)
+def _rho(epsilon: Fraction, delta: Fraction) -> Fraction:
+    return zcdp_rho(epsilon, delta)
+
+
+def noise_of(epsilon: Fraction, delta: Fraction, weights: Sequence[Fraction], wanted: str | None) -> Share:
+    """The whole in the currency of the noise that is wanted, or of the smaller one over all measures."""
+    if wanted not in (None, "laplace", "gaussian"):
+        raise InvalidArgument(
+            f"noise must be 'laplace' or 'gaussian'; got {wanted!r}; leave it out to let it be chosen"
+        )
+    laplace = Share(Norm.L1, epsilon)
+    if wanted == "laplace" or (delta == 0 and wanted is None):
+        return laplace
+    if delta == 0:
+        raise InvalidArgument("noise='gaussian' needs a delta; got none; give delta=1e-9, or leave noise out")
+    gaussian = Share(Norm.L2, _rho(epsilon, delta))
+    if wanted == "gaussian":
+        return gaussian
+    return min((laplace, gaussian), key=lambda whole: math.prod(whole.part(each).variance() for each in weights))
+
+
+def select(
+    bound: BoundPlan, epsilon: Fraction, delta: Fraction, noise: str | None, weight: Fraction
+) -> tuple[Share, Selection]:
+    """The whole, and the part of it that finds the keys; Gaussian noise shows more of them, and takes half of delta."""
+    if delta == 0:
+        raise UnsupportedQuery(next(group.keyless for group in bound.groups if group.keyless is not None))
+    counts = _counts_rows(bound)
+    whole = noise_of(epsilon, delta / 2, [Fraction(1)], noise or ("laplace" if counts else "gaussian"))
+    left = delta if whole.norm is Norm.L1 else delta / 2
+    return whole, Selection(whole if counts else whole.part(weight), left, bound.table.neighbours, counts)
+
+
+def _counts_rows(bound: BoundPlan) -> bool:
+    """Whether the number of units with each key is all that is asked, and every unit is one row."""
+    alone = not bound.table.unit.columns or bound.table.most_rows == 1
+    return alone and [(each.statistic, each.argument) for each in bound.measures] in (
+        [(Statistic.COUNT, None)],
+        [(Statistic.UNITS, None)],
+    )
