@@ -1,7 +1,8 @@
 """Sums, differences and ratios of released numbers, each with an interval of its own.
 
 What the noise of several numbers does together is known (`mechanisms.sums`), so no reach is added to another. What the
-limit takes away is one-sided and common: all groups of a measure together miss at most `lost`, whichever they are.
+limit takes away is one-sided and common: all groups of a measure together miss at most `lost`, whichever they are, in
+the norm that the limit is in. With Gaussian noise that is L2, so that a sum of k groups may miss sqrt(k) times as much.
 
 A ratio m = A / B solves A - m B = 0. So it is among those m for which the released A - m B is not farther from zero
 than noise and loss explain (Fieller 1940). As B is surely not zero, and both sides are convex in m, these m are an
@@ -18,6 +19,7 @@ from fractions import Fraction
 import numpy as np
 
 from sfumato.curator.value import Estimate
+from sfumato.mechanisms.noise import LaplaceNoise
 from sfumato.mechanisms.sums import Floats, Noise, Plane, Term, plane, reach
 
 Truths = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
@@ -45,10 +47,18 @@ class Source:
     def hidden(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """How far below and above what is released of x A + y B the truth may lie, by what the limit took away."""
         weights = np.array([x * part.above + y * part.below for part in self.parts])
-        down, up = np.maximum(0.0, -weights.min(axis=0)), np.maximum(0.0, weights.max(axis=0))
+        down, up = (self._together(np.maximum(0.0, sign * weights)) for sign in (-1.0, 1.0))
+        if self.signed:
+            down = up = self._together(np.abs(weights))
         lost = math.inf if self.lost is None else float(self.lost)
-        down, up = (np.maximum(down, up),) * 2 if self.signed else (down, up)
         return _times(down, lost), _times(up, lost)
+
+    def _together(self, weights: Floats) -> Floats:
+        """How much of what is lost counts, at most: losses have a norm in L1, with Gaussian noise in L2."""
+        if isinstance(self.noise, LaplaceNoise):
+            return np.asarray(weights.max(axis=0))
+        numbers = np.array([float(part.numbers) for part in self.parts])
+        return np.sqrt(np.tensordot(numbers, weights**2, axes=1))
 
 
 def _times(weights: Floats, lost: float) -> Floats:

@@ -185,6 +185,7 @@ class Curator:
                 cap,
                 lambda e: self.plan(question, e, chosen),
                 lambda e: self._ask(question, e, chosen, analyst, progress),
+                self.remaining(analyst),
             )
         if epsilon is None:
             raise InvalidArgument(

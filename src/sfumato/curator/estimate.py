@@ -18,7 +18,6 @@ from sfumato.curator.value import Estimate
 from sfumato.dataset.column import Key
 from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
 from sfumato.plan.bound import Statistic
-from sfumato.plan.tails import Limit, Tails
 
 _FOR_LOSS = Fraction(1, 5)
 
@@ -45,13 +44,7 @@ def bar(measured: Measured, miss: Fraction) -> Bar:
     tails = measured.tails(miss * _FOR_LOSS)
     noise_miss = for_noise(measured, miss)
     reach = measured.noise.reach(1 - noise_miss / max(1, measured.priced.cells))
-    return Bar(reach, 0 if tails is None else _lost(tails, measured.limit), noise_miss)
-
-
-def _lost(tails: Tails, limit: Limit) -> int | None:
-    if limit.closed:
-        return tails.lost(limit.steps, closed=True)
-    return tails.lost(limit.steps, closed=False) + tails.continued(limit.steps) if tails.enough() else None
+    return Bar(reach, 0 if tails is None else tails.taken(measured.limit), noise_miss)
 
 
 def estimate(measured: Measured, key: tuple[Key, ...], off: Bar, point: int = 0) -> Estimate:

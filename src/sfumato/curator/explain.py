@@ -130,8 +130,8 @@ def known_notes(plan: PricedPlan) -> tuple[str, ...]:
     if plan.selection is not None:
         people = min(look.people for look in plan.selection.rounds)
         said.append(
-            f"Keys were not declared: one that fewer than about {people:,.0f} units have cannot appear, and one of "
-            "units with many keys needs more of them."
+            f"Keys were not declared: one that about {people:,.0f} units have appears half of the time, one of far "
+            "fewer never; units with many keys count less. Totals and shares are of the keys that appear."
         )
     if any(point in (0, 1) for measure in plan.bound.measures for point in measure.points):
         said.append(

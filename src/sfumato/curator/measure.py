@@ -97,7 +97,8 @@ def measure_all(plan: PricedPlan, run: Run, releaser: Releaser, tell: Tell = sil
         vector = [exact[key][cell] if key in exact else 0 for key in keys for cell in wanted]
         moves = plan.moves(priced, limit.steps)
         if priced.measure.statistic is Statistic.QUANTILES:
-            seen = look_closer(plan, run, releaser, i, priced, (limit.steps, _smaller(plan, priced, influences, limit)))
+            both = limit.steps, _smaller(plan, priced, influences, limit)
+            seen = look_closer(plan, run, releaser, i, priced, both, _lost(plan, priced, influences, limit))
             found.append(
                 Measured(priced, limit, moves, dict.fromkeys(keys, ()), influences, plan.histogram_moves, seen)
             )
@@ -173,8 +174,16 @@ def _limit(plan: PricedPlan, priced: PricedMeasure, influences: tuple[int, ...] 
     variance, cells = priced.share.variance(), groups * priced.cells
     if priced.measure.statistic is Statistic.QUANTILES:
         variance, cells = _AROUND * priced.looks.around.variance(), groups
-    chosen = choose(tails, variance, max(1, cells))  # perhaps no key was found
+    counts = priced.measure.statistic.is_count or priced.measure.statistic is Statistic.QUANTILES
+    chosen = choose(tails, variance, max(1, cells), counts=counts)  # perhaps no key was found, so no cell
     return Limit(min(chosen.steps, largest), chosen.closed)
+
+
+def _lost(plan: PricedPlan, priced: PricedMeasure, influences: tuple[int, ...] | None, limit: Limit) -> int | None:
+    """About what a limit takes away at most; None: nobody knows."""
+    if influences is None:
+        return 0
+    return _tails(influences, plan.histogram_moves, _LIKELY, priced).taken(limit)
 
 
 def _smaller(plan: PricedPlan, priced: PricedMeasure, influences: tuple[int, ...] | None, limit: Limit) -> int:

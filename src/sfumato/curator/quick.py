@@ -20,7 +20,7 @@ from sfumato.errors import InvalidArgument
 from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
 
-_UNLIMITED = Guarantee(epsilon=COUNTING)
+_UNLIMITED = Guarantee(epsilon=COUNTING, delta=0.5)
 _POPULATION = "this process"
 
 

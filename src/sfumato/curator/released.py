@@ -33,7 +33,7 @@ class Released:
     groups   how many groups there are
     step     what one step is worth
     noise    what was added to each number, independently
-    lost     at most what the limit took from all groups together, in steps; None: nobody knows
+    lost     at most what the limit took from all groups together, in its norm and in steps; None: nobody knows
     signed   whether the limit may have moved numbers both ways
     miss     how often the noise of one estimate may go beyond its interval
     at_once  whether intervals hold for all groups, or for all pairs of groups, at once
@@ -71,6 +71,8 @@ class Released:
 
     def shares(self) -> list[Estimate | None]:
         """Each row's part of the sum over all groups; None where that sum is zero."""
+        if not self.numbers:
+            return []
         above = np.array([float(number) for number in self.numbers])
         below = np.full(len(above), float(self.total))
         source = self._source(Part(1, 1.0, 1.0), Part(self.groups - 1, 0.0, 1.0))
@@ -81,7 +83,8 @@ class Released:
 
     def _share(self, value: float, low: float, high: float) -> Estimate:
         """A share; that of something that is never negative lies between 0 and 1, whatever noise does."""
-        ends = (float(low), float(high)) if self.signed else (min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0))
+        low, high = float(low), float(high)
+        ends = (low, high) if self.signed else (min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0))
         return Estimate(value, min(value, ends[0]), max(value, ends[1]))
 
     def _sum(self, rows: Sequence[int]) -> int:

@@ -6,6 +6,7 @@ epsilon once. `Histogram.question` is the SQL; asked by `Curator.ask` it gives t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -210,6 +211,7 @@ def _bought(asked: _Asked, chosen: Mapping[str, Any]) -> Histogram:
     share = Fraction(int(total * _TENTH / max(1, len(names)) * _UNIT), _UNIT)
     if names and not share:
         raise InvalidArgument("epsilon must be at least 1e-7 to be shared; got less; give a larger one, or edges")
+    _check_all(asked, chosen, names)
     spent, costs, axes = Fraction(0), [], []
 
     def pilot(axis: Axis) -> Histogram:
@@ -226,13 +228,28 @@ def _bought(asked: _Asked, chosen: Mapping[str, Any]) -> Histogram:
     return _charged(found, costs)
 
 
+def _check_all(asked: _Asked, chosen: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Refuse what is refused by the text before a step of it is charged: all columns, all options, and delta."""
+    axes = []
+    for name, bins in chosen.items():
+        declared = asked.table.columns[name]
+        if name in names:
+            _check_numbers(name, declared)
+        axes.append(binned(name, bought.OCTAVES, None) if name in names else _axis(name, declared, bins))
+    options = {"epsilon": asked.epsilon, **asked.options}
+    if not asked.curator.quote(asked.question(axes), **options).fits:
+        raise BudgetExhausted("this costs more than is left; nothing was charged; take a smaller epsilon or delta")
+
+
 def _bought_axis(name: str, declared: Column, pilot: Callable[[Axis], Histogram]) -> Axis:
     _check_numbers(name, declared)
-    bounds = declared.bounds
-    if bounds is None:
+    if declared.bounds is None:
         bounds = bought.bounds_in(pilot(binned(name, bought.OCTAVES, None)))
-    coarse = pilot(binned(name, equal_width(bounds, bought.COARSE), bounds, clipped=True))
-    return binned(name, bought.edges_in(coarse), bounds, clipped=True)
+        coarse = pilot(binned(name, equal_width(bounds, bought.COARSE), bounds, clipped=True))
+        inner = bought.edges_in(coarse)[1:-1]  # nobody declared where values end
+        return binned(name, [-math.inf, *inner, math.inf], None)
+    coarse = pilot(binned(name, equal_width(declared.bounds, bought.COARSE), declared.bounds, clipped=True))
+    return binned(name, bought.edges_in(coarse), declared.bounds, clipped=True)
 
 
 def _charged(found: Histogram, costs: Sequence[Guarantee]) -> Histogram:

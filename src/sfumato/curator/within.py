@@ -17,7 +17,7 @@ from sfumato import checks
 from sfumato.accounting.filter import Remaining
 from sfumato.curator.answer import Answer
 from sfumato.curator.quote import Quote, least_half_width, quote_of
-from sfumato.errors import InvalidArgument, OutOfReach
+from sfumato.errors import BudgetExhausted, InvalidArgument, OutOfReach
 from sfumato.plan.price import PricedPlan
 from sfumato.privacy.guarantee import Guarantee
 
@@ -59,7 +59,7 @@ class Within:
         return f"± {float(100 * self.amount):g} %" if self.relative else f"± {float(self.amount):g}"
 
 
-def ask_within(wanted: Within, cap: Fraction, plan: Plans, ask: Asks) -> Answer:
+def ask_within(wanted: Within, cap: Fraction, plan: Plans, ask: Asks, left: Remaining) -> Answer:
     """An answer as accurate as wanted, for at most `cap`; or a refusal that says what could be reached."""
     needed = epsilon_by_text(wanted, plan)
     if needed is not None:
@@ -72,6 +72,11 @@ def ask_within(wanted: Within, cap: Fraction, plan: Plans, ask: Asks) -> Answer:
         return ask(needed)
     first = cap * _PILOT
     _check_reach(wanted, cap, plan)
+    if not _delta_for_two(plan, cap, left):
+        raise BudgetExhausted(
+            "a pilot and the answer need the delta twice, which is more than is left; nothing was charged; give half "
+            "of it, or none"
+        )
     pilot = ask(first)
     shortfall = _shortfall(wanted, pilot)
     if shortfall <= 1:
@@ -94,8 +99,14 @@ def quote_within(wanted: Within, cap: Fraction, plan: Plans, left: Remaining) ->
         return replace(quote_of(plan(needed), left), wanted=str(wanted))
     _check_reach(wanted, cap, plan)
     pilot, rest = plan(cap * _PILOT).promise, quote_of(plan(cap - cap * _PILOT))
-    fits = quote_of(plan(cap), left).fits
+    fits = quote_of(plan(cap), left).fits and _delta_for_two(plan, cap, left)
     return replace(rest, cost=_both(pilot, rest.cost), fits=fits, wanted=str(wanted), pilot=pilot)
+
+
+def _delta_for_two(plan: Plans, cap: Fraction, left: Remaining) -> bool:
+    """Whether what is left has room for the delta of a pilot and of an answer."""
+    delta = plan(cap).promise.delta
+    return not delta or 2 * delta <= left.delta
 
 
 def _check_reach(wanted: Within, cap: Fraction, plan: Plans) -> None:

@@ -103,19 +103,37 @@ class _Cells:
 
 
 def look_closer(
-    plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced: PricedMeasure, limits: tuple[int, int]
+    plan: PricedPlan,
+    run: Run,
+    releaser: Releaser,
+    place: int,
+    priced: PricedMeasure,
+    limits: tuple[int, int],
+    lost: int | None,
 ) -> dict[Group, Seen]:
-    """What was seen of every group; the limits are that of the interval, and the smaller one that finds the place."""
-    return _Zoom(plan, run, releaser, place, priced, limits).seen()
+    """What was seen of every group.
+
+    The limits are that of the interval, and the smaller one that finds the place; `lost` is about what the first one
+    takes away, so that intervals find edges where they end.
+    """
+    return _Zoom(plan, run, releaser, place, priced, limits, lost or 0).seen()
 
 
 class _Zoom:
     """The looks at one measure."""
 
     def __init__(
-        self, plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced: PricedMeasure, limits: tuple[int, int]
+        self,
+        plan: PricedPlan,
+        run: Run,
+        releaser: Releaser,
+        place: int,
+        priced: PricedMeasure,
+        limits: tuple[int, int],
+        lost: int,
     ) -> None:
         self.plan, self.run, self.releaser, self.place, self.priced = plan, run, releaser, place, priced
+        self.lost = lost
         self.limits, self.ruler, self.keys = limits, priced.ruler, run.keys()
         self.points = priced.measure.points
         self.most = max(_FEWEST, min(_MOST, _ALL // max(1, len(self.keys) * len(self.points))))
@@ -235,7 +253,10 @@ class _Zoom:
         edges: list[int] = []
         for point in self.points:
             balance = look.rising(point, extreme)
-            apart = noise.deviation() * np.array([sign * far for sign in (-1, 1) for far in _AROUND])
+            # An interval ends where the noise does, and where all rows that are lost would move the quantile to.
+            left, right = -self.lost * (1 - float(point)), self.lost * float(point)
+            steps = noise.deviation() * np.array(_AROUND)
+            apart = np.concatenate([-steps, steps, left - steps, right + steps] if self.lost else [-steps, steps])
             edges += [int(look.address(each)) for each in np.interp(apart, balance, np.arange(len(balance)))]
         return edges
 

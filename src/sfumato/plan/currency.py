@@ -18,6 +18,8 @@ from sfumato.plan.selection import Selection
 from sfumato.plan.share import Share
 from sfumato.privacy.sensitivity import Norm
 
+_LEAST_DELTA = Fraction(1, 10**300)
+
 
 @lru_cache(maxsize=64)
 def _rho(epsilon: Fraction, delta: Fraction) -> Fraction:
@@ -47,6 +49,8 @@ def select(
     """The whole, and the part of it that finds the keys; Gaussian noise shows more of them, and takes half of delta."""
     if delta == 0:
         raise UnsupportedQuery(next(group.keyless for group in bound.groups if group.keyless is not None))
+    if delta < _LEAST_DELTA:
+        raise InvalidArgument("delta must be at least 1e-300 to find keys; got a smaller one; 1e-12 is small enough")
     counts = _counts_rows(bound)
     whole = noise_of(epsilon, delta / 2, [Fraction(1)], noise or ("laplace" if counts else "gaussian"))
     left = delta if whole.norm is Norm.L1 else delta / 2

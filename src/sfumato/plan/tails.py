@@ -7,8 +7,7 @@ bin, and some octaves more where few units are seen, the loss of a limit is boun
 Beyond it units may exist that are too few to be seen. What they would have if the numbers went on falling as they do
 where they are clear is added to the interval, since incomes, visits and purchases often have such tails; more than that
 nobody can say from the histogram, so the answer says how many units there may be. Where the owner declared a maximum,
-the loss can be bounded up to there; that costs a larger limit, or a wider interval, and is done where it less than
-doubles the error.
+the loss is bounded up to there; that costs a larger limit, or a wider interval.
 """
 
 from __future__ import annotations
@@ -32,7 +31,8 @@ _LIKELY, _LIKELIEST = 2.5, 4.5  # standard deviations of one bin: right after wh
 _ENOUGH = 20  # standard deviations of the noise; fewer units than that say nothing about the largest
 _CLEAR = 5  # standard deviations
 _FALLS, _BENDS = 1.3, 1.5  # how much slower than it looks the numbers may fall, for the noise in them
-_WORTH = 2  # an interval that covers the declared maximum may be so much wider
+
+_WORTH = 2  # an interval of a sum that covers the declared maximum may be so much wider
 
 
 @dataclass(frozen=True)
@@ -158,6 +158,12 @@ class Tails:
         last = min(self.last, len(self.counts) - 2)
         return next((j for j in range(last, 0, -1) if self.counts[j] > _CLEAR * self.usual[j]), 0)
 
+    def taken(self, limit: Limit) -> int | None:
+        """At most what a limit takes away from all units; None: too few are seen to say."""
+        if limit.closed:
+            return self.lost(limit.steps, closed=True)
+        return self.lost(limit.steps, closed=False) + self.continued(limit.steps) if self.enough() else None
+
     def unseen(self, limit: int) -> int:
         """At most how many units have more influence than the limit or the top, the larger."""
         beyond = next((j for j in range(self.top, len(self.counts)) if self.edge(j) >= limit), len(self.counts) - 1)
@@ -188,22 +194,32 @@ class Limit:
     closed: bool
 
 
-def choose(tails: Tails, variance: float, cells: int) -> Limit:
+def choose(tails: Tails, variance: float, cells: int, *, counts: bool = True) -> Limit:
     """The limit with the least predicted squared error over all cells; with a declared maximum also by the interval.
 
     The noise of a cell has `variance` times C**2. The loss is the one that the interval will admit, spread over the
     cells evenly, since nothing says which group it is missing from. The interval of each cell has all of it.
+
+    Where rows are counted and a maximum is declared, the interval covers everybody up to there. A small limit makes it
+    wide, a large one makes the value noisy; the limit is the one whose width times error is least. Of sums and means
+    the maximum is that of rows times that of values, which nobody comes near: it is covered where that costs little, or
+    where too few units are seen to say anything else.
     """
     edges = [tails.edge(j) for j in range(tails.top + 1)]
     if tails.most is None:
         return Limit(_best(tails, edges, variance, cells), closed=False)
-    below = [each for each in edges if each < tails.most]
-    candidates = np.array([*below, tails.most], dtype=float)
-    widths = 2 * math.sqrt(variance) * candidates + _lost(tails, candidates, BINS - 1, tails.most)
-    closed = Limit([*below, tails.most][int(np.argmin(widths))], closed=True)
-    if not below or not tails.enough():
+    limits = [*(each for each in edges if each < tails.most), tails.most]
+    chosen = np.array(limits, dtype=float)
+    widths = 2 * math.sqrt(variance) * chosen + _lost(tails, chosen, BINS - 1, tails.most)
+    if counts:
+        errors = variance * chosen**2 + (_lost(tails, chosen, tails.top, None) / cells) ** 2
+        return Limit(limits[int(np.argmin(widths * np.sqrt(errors)))], closed=True)
+    closed = Limit(limits[int(np.argmin(widths))], closed=True)
+    if len(limits) == 1:
         return closed
-    seen = _best(tails, below, variance, cells)
+    seen = _best(tails, limits[:-1], variance, cells)
+    if not tails.enough():
+        return Limit(seen, closed=True)
     width = 2 * math.sqrt(variance) * seen + tails.lost(seen, False) + tails.continued(seen)
     return Limit(seen, closed=False) if float(widths.min()) > _WORTH * width else closed
 
