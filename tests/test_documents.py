@@ -59,9 +59,9 @@ def test_the_links_of_a_page_lead_somewhere(page: Path) -> None:
     assert missing == []
 
 
-def test_every_mechanism_has_a_proof_page() -> None:
-    """The module head of a mechanism names its proof, and the page is there."""
-    for module in (ROOT / "src/sfumato/mechanisms").rglob("*.py"):
+def test_every_proof_that_a_module_names_has_its_page() -> None:
+    """The head of a module that makes a claim names its proof, and the page is there."""
+    for module in (ROOT / "src/sfumato").rglob("*.py"):
         for page in re.findall(r"docs/proofs/\w+\.md", module.read_text()):
             assert (ROOT / page).exists(), f"{module.name} points to {page}"
 
@@ -80,7 +80,7 @@ def test_a_doctest_block_ends_with_a_blank_line(page: Path) -> None:
     assert [block for block in blocks if not block.endswith("\n\n")] == []
 
 
-@pytest.mark.parametrize("folder", ["concepts", "how-to"])
+@pytest.mark.parametrize("folder", ["concepts", "how-to", "proofs"])
 def test_the_index_of_a_folder_lists_every_page_of_it(folder: str) -> None:
     """And the README points at the index."""
     index = ROOT / "docs" / folder / "index.md"

@@ -1,4 +1,7 @@
-"""Find the keys of a question that nobody listed, privately; what follows treats them as if they were declared."""
+"""Find the keys of a question that nobody listed, privately; what follows treats them as if they were declared.
+
+Proof: docs/proofs/unknown_keys.md.
+"""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ not surely below and after the last that is not surely above. Each end is judged
 with the stated probability however many edges there are. Rows that the limit took away may be on either side.
 
 A minimum is the value that a few rows lie below: fewer could be one unit's. Its interval begins where the values may.
+Proof: docs/proofs/quantiles.md.
 """
 
 from __future__ import annotations

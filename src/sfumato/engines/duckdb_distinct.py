@@ -2,6 +2,7 @@
 
 A unit has each value of a group once. Of more of them than the limit it keeps as many as a hash of its own columns,
 group and value chooses, so that units that have the same values keep different ones. That is each unit's own affair.
+Proof: docs/proofs/distinct.md.
 """
 
 from __future__ import annotations

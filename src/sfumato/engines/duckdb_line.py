@@ -1,4 +1,7 @@
-"""Where values lie, on DuckDB: for quantiles (`plan.ruler`)."""
+"""Where values lie, on DuckDB: for quantiles (`plan.ruler`).
+
+Every row is at one address, and a unit's rows together count its limit at most. Proof: docs/proofs/quantiles.md.
+"""
 
 from __future__ import annotations
 

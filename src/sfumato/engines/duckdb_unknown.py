@@ -2,7 +2,7 @@
 
 A unit has each of its keys once, and its weight depends on how many it has; of more keys than there are weights it
 keeps as many as a hash of their contents chooses. Both are its own affair, so that no unit moves another's. Inside,
-keys go by numbers, which mean nothing and never leave.
+keys go by numbers, which mean nothing and never leave. Proof: docs/proofs/unknown_keys.md.
 """
 
 from __future__ import annotations

@@ -1,0 +1,45 @@
+"""A unit with more rows than the L2 norm is worked out for has no weight in looks for quantiles."""
+
+from __future__ import annotations
+
+import duckdb
+import pandas as pd
+import pytest
+
+from sfumato.curator.curator import Curator, Options
+from sfumato.curator.measure import measure_all
+from sfumato.curator.release import NoisyReleaser
+from sfumato.dataset.column import column
+from sfumato.dataset.table import table
+from sfumato.engines import duckdb_run
+from sfumato.plan.price import ROW
+from sfumato.privacy.guarantee import Guarantee
+
+MANY, CUT = 1_000, 100
+LIMIT = 2 * ROW
+
+
+def spots_of(question: str, rows: list[tuple[str, str, float]]) -> dict[str, int]:
+    """The weighted rows of each group in a look with the limit, with Gaussian noise."""
+    frame = pd.DataFrame(rows, columns=["person", "r", "x"])
+    declared = table(
+        frame, unit="person", columns={"x": column(bounds=(0, 10)), "r": column(keys=["a", "b"])}, version="1"
+    )
+    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan(question, 1, Options(delta=1e-6, noise="gaussian"))
+    run = duckdb_run.DuckdbRun(duckdb.connect(), plan)
+    measure_all(plan, run, NoisyReleaser())
+    found = run.spots(0, (LIMIT,), 0, {})
+    return {str(key[0]): sum(rows for (rows,) in cells.values()) for key, cells in found.items()}
+
+
+def test_rows_beyond_what_a_norm_holds_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums in a group are cut at 2**52 steps, 2**32 rows; the rows themselves are not, so such a unit must not count.
+
+    Cut at a hundred rows instead, someone with a thousand would count ten times the limit.
+    """
+    monkeypatch.setattr(duckdb_run, "LARGEST_PART", CUT * ROW)
+    question = "SELECT r, MEDIAN(x) AS m FROM t GROUP BY r"
+    heavy = [("heavy", "a", 5.0)] * MANY + [("heavy", "b", 5.0)]
+    assert spots_of(question, [*heavy, ("light", "a", 1.0)]) == {"a": ROW, "b": 0}
+    light = [("light", "a", 5.0)] * (CUT - 1)
+    assert LIMIT * 0.99 < spots_of(question, light)["a"] <= LIMIT
