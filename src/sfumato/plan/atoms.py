@@ -111,4 +111,5 @@ def _column_atom(column: Column, table: Table) -> Atom:
 
 def _why_no_keys(name: str, kind: Kind) -> str:
     how = f"declare bounds and group by FLOOR({name} / 10), or keys" if kind.is_number else "declare them"
-    return f"needs public keys, or delta=1e-9 to find those that enough units have; {how}: columns={{{name!r}: sf.column({_EXAMPLES[kind]})}}"
+    column = f"columns={{{name!r}: sf.column({_EXAMPLES[kind]})}}"
+    return f"needs public keys, or delta=1e-9 to find those that enough units have; {how}: {column}"
