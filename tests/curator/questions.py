@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
@@ -23,6 +24,7 @@ ODD = (math.nan, math.inf, -math.inf, None, 0.0, -0.0, 5e-324, 1e300, -1e300, 1e
 UNITS = ("pid", ("pid", "day"), None)
 FIRST = datetime.date(2026, 1, 30)
 DAYS = [FIRST + datetime.timedelta(days=n) for n in range(4)]
+Question = Callable[[Random], str]
 TYPES = {"pid": "Int64", "x": "float64", "y": "float64", "k": "Int64", "r": "str", "b": "boolean", "d": "M8[us]"}
 
 
@@ -126,6 +128,21 @@ def aggregate(random: Random) -> str:
     )  # fmt: skip
 
 
+def sought_question(random: Random) -> str:
+    """A question for what has to be looked for: a place among values, different values, keys that nobody listed."""
+    keys = random.choice(("", "", "r", "k", "b", "y", "y", "FLOOR(y)", "r, y", "b, COALESCE(y, k)", "k, FLOOR(y), b"))
+    usual = "COUNT(*)", "COUNT(DISTINCT UNIT)", "SUM(x)"
+    places = (
+        "MEDIAN(x)", "MEDIAN(y)", "MEDIAN(k)", "MIN(x)", "MAX(y)", f"QUANTILE_CONT({random.choice('xyk')}, 0.9)",
+        f"MEDIAN({value(random, 1)})", "MAX(k) - MIN(k)",
+    )  # fmt: skip
+    values = "COUNT(DISTINCT r)", "COUNT(DISTINCT y)", "COUNT(DISTINCT k)", f"COUNT(DISTINCT {value(random, 1)})"
+    wanted = random.choice(random.choice((places, places, values, usual if "y" in keys else places)))
+    text = f"SELECT {keys and f'{keys}, '}{wanted} AS m FROM t"
+    text += f" WHERE {truth(random, 1)}" if random.random() < 0.3 else ""
+    return text + (f" GROUP BY {keys}" if keys else "")
+
+
 def value(random: Random, depth: int) -> str:
     """A number."""
     if depth == 0:
@@ -154,16 +171,15 @@ def truth(random: Random, depth: int) -> str:
     return random.choice((a, f"({a} AND {b})", f"({a} OR {b})", f"NOT ({a})", f"CASE WHEN {a} THEN {b} END"))
 
 
-def random_plan(random: Random, declared: Table) -> PricedPlan:
+def random_plan(random: Random, declared: Table, question: Question = random_question) -> PricedPlan:
     """A priced plan for a random question that is not refused; bounds are bought where none are declared."""
     units = ", ".join(declared.unit.columns)
     curator = Curator({"t": declared}, allowance=Guarantee(1))
     while True:
-        question = random_question(random).replace(
-            "COUNT(DISTINCT UNIT)", f"COUNT(DISTINCT {units})" if units else "COUNT(*)"
-        )
+        distinct = f"COUNT(DISTINCT {units})" if units else "COUNT(*)"
+        text = question(random).replace("COUNT(DISTINCT UNIT)", distinct)
         bound = random.choice((None, None, None, 1, 2, 3, 1000, 2**33))
         noise = random.choice(("laplace", "laplace", "gaussian"))
         options = Options(bound=bound, bounds="auto", delta=1e-6, noise=noise)
         with contextlib.suppress(UnboundedColumn):  # products of products of enormous bounds
-            return curator.plan(question, random.choice((0.1, 1, 3, 1e-4, 20)), options)
+            return curator.plan(text, random.choice((0.1, 1, 3, 1e-4, 20)), options)

@@ -174,8 +174,10 @@ def _limit(plan: PricedPlan, priced: PricedMeasure, influences: tuple[int, ...] 
     variance, cells = priced.share.variance(), groups * priced.cells
     if priced.measure.statistic is Statistic.QUANTILES:
         variance, cells = _AROUND * priced.looks.around.variance(), groups
-    counts = priced.measure.statistic.is_count or priced.measure.statistic is Statistic.QUANTILES
-    chosen = choose(tails, variance, max(1, cells), counts=counts)  # perhaps no key was found, so no cell
+    statistic = priced.measure.statistic
+    counts = statistic.is_count or statistic is Statistic.QUANTILES
+    cells = max(1, cells)  # perhaps no key was found
+    chosen = choose(tails, variance, cells, counts=counts, centred=statistic.is_centred)
     return Limit(min(chosen.steps, largest), chosen.closed)
 
 

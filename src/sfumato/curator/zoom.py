@@ -79,17 +79,17 @@ class _Cells:
     ruler: Ruler
     opened: frozenset[tuple[int, int]] = frozenset()
 
-    def snap(self, address: int) -> int:
-        """The start of the smallest cell around an address."""
-        for depth, shift in enumerate(self.ruler.shifts):
+    def snapped(self, addresses: Iterable[int]) -> tuple[int, ...]:
+        """The starts of the smallest cells around addresses, with both ends of the line."""
+        size, shifts = self.ruler.size, self.ruler.shifts
+        starts = (self._snap(max(0, each), shifts) for each in addresses if each < size)
+        return tuple(sorted({0, size, *starts}))
+
+    def _snap(self, address: int, shifts: tuple[int, ...]) -> int:
+        for depth, shift in enumerate(shifts):
             if (depth, address >> shift) not in self.opened:
                 break
         return address >> shift << shift
-
-    def snapped(self, addresses: Iterable[int]) -> tuple[int, ...]:
-        """Edges at the starts of cells, with both ends of the line."""
-        size = self.ruler.size
-        return tuple(sorted({0, size, *(self.snap(max(0, each)) for each in addresses if each < size)}))
 
     def to_open(self, stretch: _Stretch) -> tuple[int, list[int]] | None:
         """The cells of a stretch that are opened next, and their depth; None: they are small enough as they are."""

@@ -54,7 +54,7 @@ class Rows:
     def _counted(self) -> str:
         """The rows that may count: with a unit, and passing WHERE; with keys and the arguments of all measures."""
         parts = list(self.units)
-        parts += [f"{self._key(g)} AS {k}" for g, k in zip(self.bound.groups, self.groups, strict=True)]
+        parts += [f"{self._key(group)} AS {name}" for group, name in zip(self.bound.groups, self.groups, strict=True)]
         parts += [f"{self._argument(i)} AS x{i}" for i in range(len(self.bound.measures))]
         where = [f"{unit} IS NOT NULL" for unit in self.units]
         where += [self.lower.sql(self.bound.where.expression)] if self.bound.where else []
@@ -62,11 +62,14 @@ class Rows:
         return rows + (f" WHERE {' AND '.join(where)}" if where else "")
 
     def _key(self, group: Group) -> str:
-        """The key of a row; of equal numbers one stands for all, since which one is shown might be one unit's."""
-        rendered = self.lower.sql(group.expression)
-        if group.keyless is None or group.kind is not Kind.REAL:
-            return rendered
-        return f"CASE WHEN {rendered} = 0 THEN 0 WHEN NOT isnan({rendered}) THEN {rendered} END"
+        """The key of a row; where keys are found in rows, equal ones are spelled alike.
+
+        Else one unit's -0.0 would show among all others' 0.0. What is no number is no key.
+        """
+        key = self.lower.sql(group.expression)
+        if not self.bound.unknown or group.kind is not Kind.REAL:
+            return key
+        return f"CASE WHEN {key} = 0 THEN CAST(0 AS DOUBLE) WHEN NOT isnan({key}) THEN {key} END"
 
     @cached_property
     def kept(self) -> str:

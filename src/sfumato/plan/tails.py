@@ -194,7 +194,7 @@ class Limit:
     closed: bool
 
 
-def choose(tails: Tails, variance: float, cells: int, *, counts: bool = True) -> Limit:
+def choose(tails: Tails, variance: float, cells: int, *, counts: bool = True, centred: bool = False) -> Limit:
     """The limit with the least predicted squared error over all cells; with a declared maximum also by the interval.
 
     The noise of a cell has `variance` times C**2. The loss is the one that the interval will admit, spread over the
@@ -215,13 +215,15 @@ def choose(tails: Tails, variance: float, cells: int, *, counts: bool = True) ->
         errors = variance * chosen**2 + (_lost(tails, chosen, tails.top, None) / cells) ** 2
         return Limit(limits[int(np.argmin(widths * np.sqrt(errors)))], closed=True)
     closed = Limit(limits[int(np.argmin(widths))], closed=True)
-    if len(limits) == 1:
+    if len(limits) == 1 or not (centred or tails.enough()):
         return closed
     seen = _best(tails, limits[:-1], variance, cells)
-    if not tails.enough():
+    if not tails.enough():  # of a mean hardly anything can be said; its value should be no worse for that
         return Limit(seen, closed=True)
     width = 2 * math.sqrt(variance) * seen + tails.lost(seen, False) + tails.continued(seen)
-    return Limit(seen, closed=False) if float(widths.min()) > _WORTH * width else closed
+    wide = float(widths.min()) > _WORTH * width
+    noisy = centred and closed.steps > _WORTH * seen
+    return Limit(seen, closed=False) if wide or noisy else closed
 
 
 def _best(tails: Tails, limits: Sequence[int], variance: float, cells: int) -> int:

@@ -193,6 +193,8 @@ def expect(value: Typed, *kinds: Kind) -> None:
         hint = ""
         if kinds == (Kind.INTEGER, Kind.REAL) and value.kind is Kind.BOOLEAN:
             hint = f"; write CASE WHEN {written} THEN 1 ELSE 0 END"
+        elif Kind.INTEGER in kinds and value.kind in DATES:
+            hint = f"; take a number of it, such as EXTRACT(YEAR FROM {written})"
         elif Kind.BOOLEAN not in kinds:
             hint = _declare(value, kinds[0])
         raise UnsupportedQuery(f"{wanted} was expected; got {value.kind}: {written}{hint}")
