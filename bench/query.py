@@ -161,10 +161,12 @@ def judged(found: Sequence[dict[str, float]], truth: dict[str, float]) -> dict[s
 def ask_opendp(python: str, name: str, path: Path, bound: int, repeat: int) -> dict[str, Any]:
     """What OpenDP answers, or why it does not, from a process of its own."""
     script = Path(__file__).with_name("query_opendp.py")
-    run = subprocess.run(
-        [python, str(script), name, str(path), str(bound), str(repeat)],
-        env={**os.environ, "PYTHONPATH": ""}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    asked = [python, str(script), name, str(path), str(bound), str(repeat)]
+    alone = {**os.environ, "PYTHONPATH": ""}
+    try:
+        run = subprocess.run(asked, env=alone, capture_output=True, text=True, check=False)
+    except OSError as wrong:
+        return {"missing": str(wrong)}
     said = run.stdout.strip().splitlines()
     if run.returncode or not said:
         return {"missing": (run.stderr.strip().splitlines() or ["nothing was said"])[-1]}
