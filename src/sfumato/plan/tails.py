@@ -32,6 +32,7 @@ _ENOUGH = 20  # standard deviations of the noise; fewer units than that say noth
 _CLEAR = 5  # standard deviations
 _FALLS, _BENDS = 1.3, 1.5  # how much slower than it looks the numbers may fall, for the noise in them
 
+_MAIN = 16  # groups that hold most of what there is, however many there are
 _WORTH = 2  # an interval of a sum that covers the declared maximum may be so much wider
 
 
@@ -198,7 +199,7 @@ def choose(tails: Tails, variance: float, cells: int, *, counts: bool = True, ce
     """The limit with the least predicted squared error over all cells; with a declared maximum also by the interval.
 
     The noise of a cell has `variance` times C**2. The loss is the one that the interval will admit, spread over the
-    cells evenly, since nothing says which group it is missing from. The interval of each cell has all of it.
+    main cells, since nothing says which group it is missing from. The interval of each cell has all of it.
 
     Where rows are counted and a maximum is declared, the interval covers everybody up to there. A small limit makes it
     wide, a large one makes the value noisy; the limit is the one whose width times error is least. Of sums and means
@@ -212,7 +213,7 @@ def choose(tails: Tails, variance: float, cells: int, *, counts: bool = True, ce
     chosen = np.array(limits, dtype=float)
     widths = 2 * math.sqrt(variance) * chosen + _lost(tails, chosen, BINS - 1, tails.most)
     if counts:
-        errors = variance * chosen**2 + (_lost(tails, chosen, tails.top, None) / cells) ** 2
+        errors = variance * chosen**2 + _lost(tails, chosen, tails.top, None) ** 2 / (cells * min(cells, _MAIN))
         return Limit(limits[int(np.argmin(widths * np.sqrt(errors)))], closed=True)
     closed = Limit(limits[int(np.argmin(widths))], closed=True)
     if len(limits) == 1 or not (centred or tails.enough()):
@@ -228,7 +229,7 @@ def choose(tails: Tails, variance: float, cells: int, *, counts: bool = True, ce
 
 def _best(tails: Tails, limits: Sequence[int], variance: float, cells: int) -> int:
     chosen = np.array(limits, dtype=float)
-    errors = cells * variance * chosen**2 + _lost(tails, chosen, tails.top, None) ** 2 / cells
+    errors = cells * variance * chosen**2 + _lost(tails, chosen, tails.top, None) ** 2 / min(cells, _MAIN)
     return limits[int(np.argmin(errors))]
 
 
