@@ -5,83 +5,27 @@ from __future__ import annotations
 import functools
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from random import Random
-from typing import Any
 
 import duckdb
 import numpy as np
 import pandas as pd
 import pytest
 
+from curator.remembered import Remembered
 from sfumato.curator.curator import Curator, Options
 from sfumato.curator.measure import measure_all
 from sfumato.curator.release import NoisyReleaser
 from sfumato.curator.result import rows_of
 from sfumato.dataset.column import column
 from sfumato.dataset.table import Table, table
-from sfumato.engines.duckdb_run import DuckdbRun
-from sfumato.plan.price import PricedMeasure, PricedPlan
 from sfumato.privacy.guarantee import Guarantee
 from sources import Seeded
 
 DRAWS = 70
 AT_LEAST = 0.93  # of 95 %
-
-
-class Again:
-    """A connection on which a run may prepare itself again and again."""
-
-    def __init__(self) -> None:
-        self._connection = duckdb.connect(config={"threads": 1})
-
-    def register(self, name: str, frame: object) -> None:
-        self._connection.register(name, frame)
-
-    def execute(self, sql: str, values: object = None) -> Any:
-        if sql.startswith("SET "):
-            return None
-        return self._connection.execute(sql.replace("CREATE TEMP ", "CREATE OR REPLACE TEMP ", 1), values)
-
-
-class Remembered:
-    """A run that asks the engine once for each thing, so that thousands of draws are fast."""
-
-    def __init__(self, plan: PricedPlan) -> None:
-        self._run = DuckdbRun(Again(), plan)
-        self._known: dict[Any, Any] = {}
-        self._measures: tuple[PricedMeasure, ...] = ()
-        self._prepared: tuple[PricedMeasure, ...] | None = None
-
-    def _remember(self, key: Any, compute: Any) -> Any:
-        if key not in self._known:
-            self._known[key] = compute()
-        return self._known[key]
-
-    def _ready(self) -> DuckdbRun:
-        if self._prepared != self._measures:
-            self._run.prepare(self._measures)
-            self._prepared = self._measures
-        return self._run
-
-    def keys(self) -> Any:
-        return self._remember("keys", self._run.keys)
-
-    def magnitudes(self, place: int) -> list[int]:
-        return self._remember(("magnitudes", place), lambda: self._run.magnitudes(place))
-
-    def averages(self, place: int, priced: PricedMeasure) -> list[int]:
-        return self._remember(("averages", place, priced.interval), lambda: self._run.averages(place, priced))
-
-    def prepare(self, measures: Sequence[PricedMeasure]) -> None:
-        self._measures = tuple(measures)
-
-    def influences(self, place: int) -> list[int]:
-        return self._remember(("influences", place, self._measures), lambda: self._ready().influences(place))
-
-    def cells(self, limits: Sequence[int]) -> Any:
-        return self._remember(("cells", tuple(limits), self._measures), lambda: self._ready().cells(limits))
 
 
 SIZES: dict[str, tuple[int, Callable[[Random], int]]] = {
@@ -132,16 +76,15 @@ def coverage(sizes: str, question: str, bound: int | None, noise: str = "laplace
     )
     with duckdb.connect() as connection:
         connection.register("t", frame)
-        order = " ORDER BY r" if " GROUP BY " in question else ""
-        truth = [row[-1] for row in connection.execute(question + order).fetchall()]
+        truth = {tuple(key): true for *key, true in connection.execute(question).fetchall()}
     run, releaser = Remembered(plan), NoisyReleaser(Seeded(17))
     held = []
     for _ in range(DRAWS):
-        for row, true in zip(rows_of(plan, measure_all(plan, run, releaser)), truth, strict=True):
+        for row in rows_of(plan, measure_all(plan, run, releaser)):
             interval = row.intervals["m"]
             assert interval is not None
             assert interval[0] <= row.values["m"] <= interval[1]
-            held.append(interval[0] <= true <= interval[1])
+            held.append(interval[0] <= truth[row.key] <= interval[1])
     return float(np.mean(held))
 
 
