@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
+from sfumato.curator.line import beyond
 from sfumato.curator.measure import Measured
 from sfumato.plan.price import PricedMeasure, PricedPlan, most_rows
 from sfumato.plan.selection import FULL
@@ -120,8 +122,11 @@ def notes(plan: PricedPlan, found: Sequence[Measured]) -> tuple[str, ...]:
     for measured in found:
         kind, about = _note(plan, measured)
         kinds.setdefault(kind, []).append(about)
-    found_out = tuple(said.format("; ".join(kinds[kind])) for kind, said in _NOTES.items() if kind in kinds)
-    return known_notes(plan) + found_out
+    found_out = [said.format("; ".join(kinds[kind])) for kind, said in _NOTES.items() if kind in kinds]
+    extreme = [each for each in found if {Fraction(0), Fraction(1)} & set(each.priced.measure.points)]
+    rows = max((beyond(each.noise) * float(each.priced.step) for each in extreme), default=0.0)
+    found_out += [f"About {rows:,.0f} rows lie beyond a minimum or a maximum here."] if extreme else []
+    return (*known_notes(plan), *found_out)
 
 
 def known_notes(plan: PricedPlan) -> tuple[str, ...]:

@@ -178,7 +178,10 @@ class _Binder:
                 return KeyAt(self.keys.index(resolved))
         if isinstance(expression, Column):
             self.scope.named(expression, [output.alias or "" for output in self.aliases.values()] if aliases else ())
-            raise UnsupportedQuery(f"{expression.sql()} must be in GROUP BY or inside an aggregate; rows are private")
+            raise UnsupportedQuery(
+                f"rows are private: {expression.sql()} must be in GROUP BY or inside an aggregate; add GROUP BY "
+                f"{expression.sql()}, or ask for COUNT({expression.sql()})"
+            )
         return mapped(expression, lambda part: self.result(part, aliases))
 
     def _over_rows(self, expression: Expression) -> bool:
