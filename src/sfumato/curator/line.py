@@ -136,14 +136,14 @@ def quantile_of(seen: Seen, point: Fraction, lost: float | None, miss: float) ->
     low, high = (0 if point == 0 else first), (len(line.edges) - 1 if point == 1 else end)
     ends = _open(ruler, line.edges[low], line.edges[high])
     if line.total <= 0:
-        return Estimate(_rounded(ruler, _middle(ruler)), *ends)
+        return Estimate(_middle(ruler), *ends)
     below, above = ruler.edge(line.edges[first]), ruler.edge(line.edges[end])
-    if above - below <= _narrow(ruler, below):  # there are many equal values, which have few digits
+    if above - below <= _narrow(ruler, below, above):  # there are many equal values, which have few digits
         found = simplest(below, above)
     else:
         better = min(seen.place, line, key=lambda each: float(each.reach(point, 0.1).max()))
-        found = ruler.edge(int(better.address(better.tips(point, rows))))
-    value = _rounded(ruler, float(min(max(found, below), above)))
+        found = ruler.edge(min(int(better.address(better.tips(point, rows))), ruler.size - 1))
+    value = _rounded(ruler, below, min(max(found, below), above), above)
     return Estimate(value, min(ends[0], value), max(ends[1], value))
 
 
@@ -151,21 +151,28 @@ def _open(ruler: Ruler, low: int, high: int) -> tuple[float, float]:
     """The values at two edges; whole numbers lie before the upper one, and no bounds are no end of the line."""
     below = -math.inf if ruler.low is None and low == 0 else float(ruler.edge(low))
     above = math.inf if ruler.low is None and high == ruler.size else float(ruler.edge(high))
-    return (math.ceil(below), math.ceil(above) - 1) if _is_whole(ruler, below, above) else (below, above)
+    if ruler.whole:
+        below = math.ceil(below) if math.isfinite(below) else below
+        above = math.ceil(above) - 1 if math.isfinite(above) else above
+    return below, above
 
 
-def _is_whole(ruler: Ruler, *values: float) -> bool:
-    return ruler.whole and all(math.isfinite(value) for value in values)
+def _rounded(ruler: Ruler, below: Fraction, value: Fraction, above: Fraction) -> float:
+    """The value; of whole numbers the nearest, among those of the cell if it has any."""
+    if not ruler.whole:
+        return float(value)
+    first, last = math.ceil(below), math.ceil(above) - 1
+    nearest = math.floor(value + Fraction(1, 2))
+    return float(min(max(nearest, first), last) if first <= last else nearest)
 
 
-def _rounded(ruler: Ruler, value: float) -> float:
-    return float(math.floor(value)) if _is_whole(ruler, value) else value
-
-
-def _narrow(ruler: Ruler, value: Fraction) -> Fraction:
+def _narrow(ruler: Ruler, below: Fraction, above: Fraction) -> Fraction:
     """The width of a cell that is far smaller than what its values differ by, unless they are equal."""
-    span = max(abs(value), Fraction(2) ** FIRST_OCTAVE) if ruler.low is None else ruler.size * ruler.width
-    return span / _NARROW
+    if ruler.low is not None:
+        return ruler.size * ruler.width / _NARROW
+    if below <= 0 <= above:
+        return 4 * Fraction(2) ** FIRST_OCTAVE  # so near to zero all values are alike
+    return abs(below) / _NARROW
 
 
 def _middle(ruler: Ruler) -> float:

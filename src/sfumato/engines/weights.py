@@ -34,9 +34,9 @@ def address(ruler: Ruler, x: str) -> str:
         place = f"floor(({x} - {number(ruler.low)}) * {number(1 / ruler.width)})"
         return f"CAST(least(greatest({place}, 0), {ruler.size - 1}) AS BIGINT)"
     half, least = ruler.size // 2, number(Fraction(2) ** FIRST_OCTAVE)
-    place = f"floor((log2(greatest(abs({x}), {least})) + {-FIRST_OCTAVE}) * {1 << OCTAVE_DIGITS})"
-    place = f"CAST(least(greatest({place}, 0), {half - 1}) AS BIGINT)"
-    return f"CASE WHEN {x} < 0 THEN {half - 1} - {place} ELSE {half} + {place} END"
+    place = f"(log2(greatest(abs({x}), {least})) + {-FIRST_OCTAVE}) * {1 << OCTAVE_DIGITS}"
+    below = f"{half} - CAST(least(greatest(ceil({place}), 1), {half}) AS BIGINT)"  # a cell has its lower edge
+    return f"CASE WHEN {x} < 0 THEN {below} ELSE {half} + CAST(least(floor({place}), {half - 1}) AS BIGINT) END"
 
 
 def weight(influence: str, limit: int) -> str:
