@@ -26,6 +26,7 @@ from sfumato.plan.ruler import FIRST_OCTAVE, Ruler, simplest
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 _KURTOSIS = 3  # of Laplace noise, beyond a normal one's
 _NARROW = 1 << 16  # parts of the line, or of a value's size
+_MANY = 8  # an eighth of all rows in a narrow cell is many
 _SEEN = 2  # deviations of the noise
 _BEYOND = 5  # deviations of the noise: so many rows lie beyond a minimum or a maximum
 
@@ -138,8 +139,11 @@ def quantile_of(seen: Seen, point: Fraction, lost: float | None, miss: float) ->
     if line.total <= 0:
         return Estimate(_middle(ruler), *ends)
     below, above = ruler.edge(line.edges[first]), ruler.edge(line.edges[end])
-    if above - below <= _narrow(ruler, below, above):  # there are many equal values, which have few digits
-        found = simplest(below, above)
+    fullest = max(range(first, end), key=line.counts.__getitem__)
+    cell = [ruler.edge(each) for each in line.edges[fullest : fullest + 2]]
+    many = line.counts[fullest] * _MANY > line.total
+    if many and cell[1] - cell[0] <= _narrow(ruler, *cell):  # many equal values, which have few digits
+        found = simplest(*cell, closed=line.edges[fullest + 1] == ruler.size)
     else:
         better = min(seen.place, line, key=lambda each: float(each.reach(point, 0.1).max()))
         found = ruler.edge(min(int(better.address(better.tips(point, rows))), ruler.size - 1))

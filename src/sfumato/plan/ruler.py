@@ -79,8 +79,8 @@ def _leading(x: Fraction) -> int:
     return power
 
 
-def simplest(low: Fraction, high: Fraction) -> Fraction:
-    """The decimal number with the fewest digits from low to below high.
+def simplest(low: Fraction, high: Fraction, *, closed: bool = False) -> Fraction:
+    """The decimal number with the fewest digits from low to below high; `closed`: or high itself.
 
     >>> float(simplest(Fraction("1234.5594"), Fraction("1234.5606")))
     1234.56
@@ -89,6 +89,6 @@ def simplest(low: Fraction, high: Fraction) -> Fraction:
     for places in range(-400 if digits < -400 else min(digits, 0) - 3, digits + 2):
         scale = Fraction(10) ** places
         candidate = math.ceil(low * scale) / scale
-        if candidate < high:
+        if candidate < high or (closed and candidate == high):
             return candidate
     return low
