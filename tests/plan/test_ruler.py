@@ -103,13 +103,13 @@ def test_cells_lie_in_cells(bounds: tuple[str, str] | None, whole: bool) -> None
 
 @pytest.mark.parametrize(("bounds", "whole"), RULERS, ids=str)
 def test_edges_rise_and_hold_the_bounds(bounds: tuple[str, str] | None, whole: bool) -> None:
-    """From the lower bound, or just before it, to beyond the upper one; whole numbers with bounds have whole edges."""
+    """From the lower bound, or just before it, to the upper one, or beyond; whole numbers with bounds have whole edges."""
     ruler = ruler_of(bounds, whole)
     step = max(1, ruler.size // 999)
     edges = [ruler.edge(place) for place in [*range(0, ruler.size, step), ruler.size]]
     assert all(before < after for before, after in pairwise(edges))
     if bounds is not None:
-        assert edges[0] <= Fraction(bounds[0]) < edges[0] + 1 and Fraction(bounds[1]) < edges[-1]
+        assert edges[0] <= Fraction(bounds[0]) < edges[0] + 1 and Fraction(bounds[1]) <= edges[-1]
         assert not whole or all(edge.denominator == 1 for edge in edges)
     else:
         assert edges[0] == -edges[-1] and ruler.edge(ruler.size // 2) == 0

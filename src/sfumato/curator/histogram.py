@@ -127,7 +127,7 @@ class Histogram:
         """The mean of the values that were counted, whose places in their bins are not known."""
         ranges = self._ranges("mean")
         if not all(math.isfinite(end) for pair in ranges for end in pair):
-            raise InvalidArgument("mean must have bins with ends; got infinite ones; give finite edges, or bounds")
+            raise InvalidArgument("mean must have bins with ends; got infinite ones; declare bounds, or ask for AVG")
         lowest, highest = min(a for a, _ in ranges), max(b for _, b in ranges)
         middles = np.array([a / 2 + b / 2 for a, b in ranges])
         weights = np.array(self.counts, dtype=float)  # also those below zero: cut at zero, noise would no more cancel
