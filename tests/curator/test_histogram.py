@@ -245,7 +245,7 @@ def test_bought_edges_cost_exactly_what_is_said(columns: Any, steps: int) -> Non
 
 
 def test_bought_edges_lie_where_the_values_are() -> None:
-    """Most bins hold a fair part, all values are counted, and the median comes out well; nobody said where values end."""
+    """Most bins hold a fair part, all values are counted, the median comes out well; nobody said where values end."""
     found = sf.histogram(curator(), "t", "free", bins="auto", epsilon=2)
     true = FRAME["free"]
     assert len(found.counts) >= 8 and abs(found.total().value - ROWS) < 50

@@ -103,7 +103,7 @@ def test_cells_lie_in_cells(bounds: tuple[str, str] | None, whole: bool) -> None
 
 @pytest.mark.parametrize(("bounds", "whole"), RULERS, ids=str)
 def test_edges_rise_and_hold_the_bounds(bounds: tuple[str, str] | None, whole: bool) -> None:
-    """From the lower bound, or just before it, to the upper one, or beyond; whole numbers with bounds have whole edges."""
+    """From the lower bound, or just before, to the upper one, or beyond; whole numbers with bounds have whole edges."""
     ruler = ruler_of(bounds, whole)
     step = max(1, ruler.size // 999)
     edges = [ruler.edge(place) for place in [*range(0, ruler.size, step), ruler.size]]

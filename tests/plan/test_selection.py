@@ -77,7 +77,7 @@ def test_a_threshold_that_is_a_little_lower_would_not_do(norm: Norm, neighbours:
 @pytest.mark.parametrize("norm", Norm)
 def test_the_keys_of_a_unit_have_the_norm_of_one_unit_at_most(norm: Norm) -> None:
     """Exactly, in whole steps, for every number of keys; with one step more for each key they would have more."""
-    look = Round(Share(norm, Fraction(1)), Fraction(1, 10), Neighbours.ADD_REMOVE)
+    look = Round(Share(norm, Fraction(1)), Fraction(1, 10), Neighbours.ADD_REMOVE, MOST_KEYS)
     power = 1 if norm is Norm.L1 else 2
     for keys, weight in enumerate(look.weights, 1):
         assert keys * weight**power <= FULL**power < keys * (weight + 1) ** power
@@ -91,7 +91,7 @@ def test_the_keys_of_a_unit_have_the_norm_of_one_unit_at_most(norm: Norm) -> Non
 )
 def test_a_unit_that_is_replaced_moves_scores_as_far_as_claimed(norm: Norm, one: list[int], other: list[int]) -> None:
     """Whatever keys it had and has: within `moves`, which is reached where it has none of its keys any more."""
-    look = Round(Share(norm, Fraction(1)), Fraction(1, 10), Neighbours.REPLACE)
+    look = Round(Share(norm, Fraction(1)), Fraction(1, 10), Neighbours.REPLACE, MOST_KEYS)
     before = {key: look.weights[len(one) - 1] for key in one}
     after = {key: look.weights[len(other) - 1] for key in other}
     power = 1 if norm is Norm.L1 else 2
@@ -138,7 +138,7 @@ def test_a_question_with_unknown_keys_costs_what_was_given(
 
 def test_more_keys_of_a_unit_raise_the_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
     """The most that count is a compromise: each more may be a unit's own, so that all must be seen more clearly."""
-    looks = [Round(Share(norm, Fraction(1)), Fraction(1, 10**6), Neighbours.ADD_REMOVE) for norm in Norm]
+    looks = [Round(Share(norm, Fraction(1)), Fraction(1, 10**6), Neighbours.ADD_REMOVE, MOST_KEYS) for norm in Norm]
     thresholds = []
     for most in (1, MOST_KEYS, 10 * MOST_KEYS):
         monkeypatch.setattr(selecting, "MOST_KEYS", most)

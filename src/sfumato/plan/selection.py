@@ -30,7 +30,7 @@ class Round:
     share: Share
     delta: Fraction
     neighbours: Neighbours
-    most_keys: int = MOST_KEYS
+    most_keys: int
 
     @property
     def weights(self) -> tuple[int, ...]:
@@ -78,4 +78,4 @@ class Selection:
         if self.counts:
             return (Round(self.share, self.delta, self.neighbours, most_keys=1),)
         parts = [self.share.part(part) for part in ROUNDS]
-        return tuple(Round(part, self.delta / len(parts), self.neighbours) for part in parts)
+        return tuple(Round(part, self.delta / len(parts), self.neighbours, MOST_KEYS) for part in parts)
