@@ -56,7 +56,7 @@ def test_the_city_is_as_large_as_is_said(shown: tuple[Ran, Path]) -> None:
 
 
 def test_the_chart_is_drawn_in_letters_and_as_svg(shown: tuple[Ran, Path]) -> None:
-    """A line with whisker or dot for each region, and a bar unless the whisker begins at zero; the file has their names."""
+    """A line with whisker or dot for each region, a bar unless the whisker begins at zero; the file has the names."""
     ran, folder = shown
     lines = [line for line in ran.out.splitlines() if re.search("●|├.*┤", line)]
     assert [line.split()[0] for line in lines] == list(city.REGIONS)
