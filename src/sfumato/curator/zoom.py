@@ -257,7 +257,10 @@ class _Zoom:
             left, right = -self.lost * (1 - float(point)), self.lost * float(point)
             steps = noise.deviation() * np.array(_AROUND)
             apart = np.concatenate([-steps, steps, left - steps, right + steps] if self.lost else [-steps, steps])
-            edges += [int(look.address(each)) for each in np.interp(apart, balance, np.arange(len(balance)))]
+            places = np.interp(apart, balance, np.arange(len(balance)))
+            edges += [int(look.address(each)) for each in places]
+            # Where the noise is small all of these are in one cell: then the interval ends where that does.
+            edges += [look.edges[math.floor(places.min())], look.edges[math.ceil(places.max())]]
         return edges
 
 
