@@ -154,8 +154,16 @@ SLIPS = [
         r"^tables\.payroll\.source: expected a text; got a list$",
     ),
     ("payroll.csv", "pay.csv", r"^tables\.payroll\.source: source must be a file"),
-    ('unit = "id"', "unit = 2026-01-01", r"^tables\.payroll\.unit: expected a text or a list of texts; got a date"),
-    ('unit = "id"', "unit = [1]", r"^tables\.payroll\.unit: expected a text or a list of texts; got a list"),
+    (
+        'unit = "id"',
+        "unit = 2026-01-01",
+        r"^tables\.payroll\.unit: expected a text, a list of texts, or a section .*; got a date",
+    ),
+    (
+        'unit = "id"',
+        "unit = [1]",
+        r"^tables\.payroll\.unit: expected a text, a list of texts, or a section .*; got a list",
+    ),
     ('"2026-11"', "2026", r"^tables\.people: version must be a short text; got 2026"),
     ("most_rows = 5", "most_rows = true", r"^tables\.people: most_rows must be a whole number"),
     ("[0, 200000]", "[0]", r"^tables\.people\.columns\.income: bounds must be two numbers"),

@@ -14,7 +14,8 @@ from sfumato.curator.tabulate import histogram
 from sfumato.dataset.column import column
 from sfumato.dataset.keys import dates
 from sfumato.dataset.public import keys_from
-from sfumato.dataset.table import table
+from sfumato.dataset.public_table import public
+from sfumato.dataset.table import table, through
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sensitivity import Norm, Sensitivity
@@ -36,5 +37,7 @@ __all__ = [
     "histogram",
     "keys_from",
     "mechanisms",
+    "public",
     "table",
+    "through",
 ]

@@ -14,6 +14,15 @@
     unit = "person_id"
     neighbours = "add-remove"
     most_rows = 50
+    [tables.items]                         # rows of orders, and so of whoever placed these
+    source = "items.parquet"
+    unit = { through = "orders", on = "order_id" }
+    [tables.visits]                        # the same people under another name
+    source = "visits.parquet"
+    unit = { person_id = "visitor" }
+    [public.products]                      # PUBLIC rows, to be joined
+    source = "products.csv"
+    most_matches = 1
     [tables.people.columns]
     income = { type = "double", bounds = [0, 200000] }
     region = { keys = ["north", "south"] }
@@ -36,21 +45,24 @@ from typing import Any
 
 from sfumato import checks
 from sfumato.curator.curator import EVERYONE, Curator
+from sfumato.curator.tables import check_public
 from sfumato.dataset.column import Column, column
 from sfumato.dataset.keys import dates
 from sfumato.dataset.name import at, distinct, nearest
 from sfumato.dataset.population import Population, check_apart
+from sfumato.dataset.public_table import PublicTable, public
 from sfumato.dataset.source import read_source
-from sfumato.dataset.table import Table, table
-from sfumato.errors import InvalidArgument, SourceNotFound, UnknownName
+from sfumato.dataset.table import Table, table, through
+from sfumato.errors import InvalidArgument, SourceNotFound, UnknownName, UnsupportedQuery
 from sfumato.ledger.ledger import Ledger
 from sfumato.plan.parse import parse
 from sfumato.privacy.guarantee import Guarantee
 
 FILE = "sfumato.toml"
 LEDGER = "ledger.db"  # beside the project file, unless another is named
-_TOP = ("ledger", "allowance", "populations", "tables")
+_TOP = ("ledger", "allowance", "populations", "tables", "public")
 _TABLE = ("source", "version", "unit", "neighbours", "most_rows", "columns")
+_PUBLIC = ("source", "version", "most_matches", "columns")
 _COLUMN = ("type", "bounds", "keys", "range", "dates")
 _WORDS: tuple[tuple[type, str], ...] = (
     (bool, "a truth value"),
@@ -70,6 +82,7 @@ class Project:
     allowance: Guarantee
     ledger: str
     populations: Mapping[str, Population] = field(hash=False)
+    public: Mapping[str, PublicTable] = field(hash=False)
 
     def open_ledger(self) -> Ledger:
         """The ledger of all populations."""
@@ -85,17 +98,21 @@ class Project:
         if chosen not in self.populations:
             raise UnknownName(f"unknown population {chosen!r}; {nearest(chosen, self.populations)}")
         people = self.populations[chosen]
-        return Curator(
-            people.tables, allowance=people.allowance, ledger=ledger or self.open_ledger(), population=chosen
-        )
+        tables: dict[str, Table | PublicTable] = {**people.tables, **self.public}
+        return Curator(tables, allowance=people.allowance, ledger=ledger or self.open_ledger(), population=chosen)
 
     def population_of(self, question: str) -> str:
         """The population that a question is about, by the tables that it names."""
         named = {name.lower() for name in parse(question).tables()}
-        for name, people in self.populations.items():
-            if named & {table.lower() for table in people.tables}:
-                return name
-        return next(iter(self.populations))  # it will refuse the unknown table, and offer the nearest name
+        found = [
+            name for name, people in self.populations.items() if named & {table.lower() for table in people.tables}
+        ]
+        if len(found) > 1:
+            raise UnsupportedQuery(
+                f"a question is about one population; got tables of {' and '.join(found)}: each has its own allowance, "
+                "and nothing says who is in both; ask them apart, or put the tables into one population"
+            )
+        return (found or [next(iter(self.populations))])[0]  # it will refuse the unknown table, and offer another name
 
 
 def load(path: str | Path = FILE) -> Project:
@@ -111,10 +128,21 @@ def load(path: str | Path = FILE) -> Project:
     tables = {
         name: _table(given, f"tables.{name}", file.parent) for name, given in _section(raw["tables"], "tables").items()
     }
-    distinct(tables, what="table", where="tables")
+    listed = {
+        name: _public(given, f"public.{name}", file.parent)
+        for name, given in _section(raw.get("public", {}), "public").items()
+    }
+    distinct([*tables, *listed], what="table", where="tables")
+    check_public(tables, listed)
     allowance = _allowance(_section(raw["allowance"], "allowance", ("epsilon", "delta")), "allowance")
     populations = _populations(_section(raw.get("populations", {}), "populations"), tables, allowance)
-    return Project(MappingProxyType(tables), allowance, _ledger(raw, file.parent), MappingProxyType(populations))
+    return Project(
+        MappingProxyType(tables),
+        allowance,
+        _ledger(raw, file.parent),
+        MappingProxyType(populations),
+        MappingProxyType(listed),
+    )
 
 
 def _parse(file: Path) -> dict[str, Any]:
@@ -139,9 +167,8 @@ def _table(given: object, place: str, folder: Path) -> Table:
     address = _expect(raw["source"], str, f"{place}.source")
     with at(f"{place}.source"):
         source = read_source(address, folder=folder)
-    unit = raw.get("unit")
-    if not isinstance(unit, str | None) and not (isinstance(unit, list) and all(isinstance(u, str) for u in unit)):
-        raise InvalidArgument(f"{place}.unit: expected a text or a list of texts; got {_word(unit)}")
+    with at(f"{place}.unit"):
+        unit = _unit(raw.get("unit"))
     columns = {
         name: _column(each, f"{place}.columns.{name}")
         for name, each in _section(raw.get("columns", {}), f"{place}.columns").items()
@@ -149,6 +176,39 @@ def _table(given: object, place: str, folder: Path) -> Table:
     rest = {key: raw[key] for key in ("version", "neighbours", "most_rows") if key in raw}
     with at(place):
         return table(source, unit=unit, columns=columns, **rest)
+
+
+def _unit(given: object) -> Any:
+    """A column, several, what they mean, or another table's."""
+    match given:
+        case None | str():
+            return given
+        case list() if all(isinstance(each, str) for each in given):
+            return given
+        case {"through": str(name), "on": str() | list() as on, **rest} if set(rest) <= {"key"}:
+            key: Any = rest.get("key")
+            return through(name, on, key)
+        case dict() if given and "through" not in given and all(isinstance(each, str) for each in given.values()):
+            return given
+    raise InvalidArgument(
+        f"expected a text, a list of texts, or a section such as {{ through = 'orders', on = 'order_id' }} or "
+        f"{{ person = 'visitor' }}; got {_word(given)}"
+    )
+
+
+def _public(given: object, place: str, folder: Path) -> PublicTable:
+    raw = _section(given, place, _PUBLIC)
+    if "source" not in raw:
+        raise InvalidArgument(f"{place}.source: missing; say where the rows are, for example source = 'products.csv'")
+    with at(f"{place}.source"):
+        source = read_source(_expect(raw["source"], str, f"{place}.source"), folder=folder)
+    columns = {
+        name: _column(each, f"{place}.columns.{name}")
+        for name, each in _section(raw.get("columns", {}), f"{place}.columns").items()
+    }
+    rest = {key: raw[key] for key in ("version", "most_matches") if key in raw}
+    with at(place):
+        return public(source, columns=columns, **rest)
 
 
 def _column(given: object, place: str) -> Column:

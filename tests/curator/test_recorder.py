@@ -70,7 +70,9 @@ def test_a_whole_run_agrees(unit: object) -> None:
             if owner is not None:
                 mine |= (case.rows["side"] == 1) & (case.rows["owner"] == owner)
             frame = case.rows[mine].drop(columns=["owner", "side"])
-            whole = replace(plan, bound=replace(plan.bound, table=replace(case.declared, source=Frame(frame))))
+            whole = replace(
+                plan, bound=replace(plan.bound, table=stored("t", replace(case.declared, source=Frame(frame))))
+            )
             recorder = Recorder(large)
             with DuckdbEngine().run(whole) as run:
                 measure_all(whole, run, recorder)

@@ -20,6 +20,7 @@ from sfumato.curator.curator import Curator
 from sfumato.dataset.column import Column
 from sfumato.dataset.kind import Kind
 from sfumato.dataset.population import Population
+from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table, table
 from sfumato.ledger.ledger import Ledger
 from sfumato.plan.node import quoted, text_literal
@@ -49,29 +50,36 @@ def write_parquet(path: str, query: str, made: Mapping[str, NDArray[Any]]) -> No
 
 
 @contextmanager
-def made_up_curator(people: Population, ledger: Ledger) -> Iterator[Curator]:
-    """A curator of made-up tables that are declared as those of a population."""
+def made_up_curator(people: Population, public: Mapping[str, PublicTable], ledger: Ledger) -> Iterator[Curator]:
+    """A curator of made-up tables that are declared as those of a population, and of the public ones as they are."""
     with tempfile.TemporaryDirectory(prefix="sfumato-dry-run-") as folder:
         tables = {
-            name: _made_up(each, os.path.join(folder, f"{place}.parquet"))
+            name: _made_up(each, _referred(name, people), os.path.join(folder, f"{place}.parquet"))
             for place, (name, each) in enumerate(people.tables.items())
         }
-        yield Curator(tables, allowance=people.allowance, ledger=ledger, population=people.name)
+        yield Curator({**tables, **public}, allowance=people.allowance, ledger=ledger, population=people.name)
 
 
-def _made_up(real: Table, path: str) -> Table:
+def _referred(name: str, people: Population) -> set[str]:
+    """The columns of a table by which rows of others belong to its own."""
+    links = [each.inherits for each in people.tables.values() if each.inherits is not None]
+    return {key.lower() for link in links if link.table.lower() == name.lower() for key in link.keys}
+
+
+def _made_up(real: Table, referred: set[str], path: str) -> Table:
     rows_each = min(real.most_rows or MOST_ROWS, MOST_ROWS)
     size = UNITS * rows_each
     made: dict[str, NDArray[Any]] = {"unit": np.arange(size) // rows_each}
     parts = []
     for place, (name, column) in enumerate(real.columns.items()):
         made[f"x{place}"] = spread(size, place)
-        unit = "made.unit" if name in real.unit.columns and column.keys is None else None
+        tells = name in real.unit.columns or name.lower() in referred
+        unit = "made.unit" if tells and column.keys is None else None
         parts.append(f"{_value(column, unit, f'x{place}')} AS {quoted(name)}")
     write_parquet(path, f"SELECT {', '.join(parts)} FROM made", made)
     return table(
         path,
-        unit=real.unit,
+        unit=real.inherits or (dict(zip(real.means, real.unit.columns, strict=True)) or None),
         columns=dict(real.columns),
         neighbours=real.neighbours,
         version=real.version,

@@ -161,7 +161,7 @@ def _noting_interrupts(pressed: list[int]) -> Iterator[None]:
 
 
 def _made_up(loaded: Project, text: str, ledger: Ledger) -> Any:
-    return made_up_curator(loaded.populations[loaded.population_of(text)], ledger)
+    return made_up_curator(loaded.populations[loaded.population_of(text)], loaded.public, ledger)
 
 
 def _say_left(

@@ -10,6 +10,7 @@ from sfumato.dataset.frame import Frame
 from sfumato.ledger.amount import UNIT, plain
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.request import Request
+from sfumato.plan.origin import canonical
 from sfumato.plan.price import PricedPlan
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.sensitivity import Norm
@@ -54,7 +55,7 @@ def _understood(plan: PricedPlan) -> str:
     """The question as it was understood: the same for all spellings of it, with all that was declared of the table."""
     bound = plan.bound
     parts = {
-        "from": bound.name,
+        "from": canonical(bound.table),
         "declared": _declaration(plan),
         "where": None if bound.where is None else repr(bound.where.expression),
         "groups": [repr(group.expression) for group in bound.groups],
@@ -75,12 +76,15 @@ def _understood(plan: PricedPlan) -> str:
 
 
 def _declaration(plan: PricedPlan) -> str:
-    """A short name for all that the owner said of the table; a change of it makes old answers stale."""
-    table = plan.bound.table
-    said: list[object] = [table.unit.columns, table.neighbours.value, table.most_rows]
-    source = table.source
-    said.append(source.serial if isinstance(source, Frame) else sorted(source.identity))
-    said += [(name, str(column)) for name, column in sorted(table.columns.items())]
+    """A short name for all that the owner said of the tables; a change of it makes old answers stale."""
+    said: list[object] = [plan.bound.table.neighbours.value]
+    for name, table in plan.bound.table.tables.items():
+        source = table.source
+        said += [name, table.unit.columns, table.most_rows, table.inherits]
+        said.append(source.serial if isinstance(source, Frame) else sorted(source.identity))
+        said += [(column, str(declared)) for column, declared in sorted(table.columns.items())]
+    for name, public in plan.bound.table.public.items():
+        said += [name, public.serial, *((column, str(each)) for column, each in sorted(public.columns.items()))]
     return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
 
 

@@ -28,11 +28,14 @@ from sfumato.curator.quote import Quote, quote_of
 from sfumato.curator.release import NoisyReleaser, Releaser
 from sfumato.curator.result import rows_of
 from sfumato.curator.stored import read_answer, write_answer
+from sfumato.curator.tables import check_alike, read_tables
 from sfumato.curator.within import Within, ask_within, quote_within
 from sfumato.dataset.files import CsvFiles
 from sfumato.dataset.frame import Frame
+from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
 from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.duckdb_matches import most_matches
 from sfumato.engines.engine import FAILED, Engine
 from sfumato.entropy import SYSTEM
 from sfumato.errors import BudgetExhausted, EngineFailed, EngineTimeout, InvalidArgument, SfumatoError, SourceNotFound
@@ -42,8 +45,8 @@ from sfumato.plan.bind import bind
 from sfumato.plan.node import MeasureAt
 from sfumato.plan.parse import parse
 from sfumato.plan.price import PricedPlan, price
+from sfumato.plan.rows import Catalogue
 from sfumato.privacy.guarantee import Guarantee
-from sfumato.privacy.neighbours import Neighbours
 
 EVERYONE = "everyone"  # the population, where the owner names none
 OWNER_LOG = logging.getLogger("sfumato.owner")
@@ -54,7 +57,7 @@ _NOT_KEPT = "This answer could not be kept in the ledger: to ask it again costs 
 class Curator:
     """Answers questions about declared tables of one population, within one allowance.
 
-    tables       names to `sf.table(...)`
+    tables       names to `sf.table(...)`, and to `sf.public(...)` for public tables that may be joined
     allowance    the most that may be spent on the people in them: `sf.Guarantee`, or a number for epsilon
     ledger       a file or an address where every spend is kept; left out: in memory, as long as the process lives
     population   the name of these people in the ledger, for a ledger that holds several
@@ -64,7 +67,7 @@ class Curator:
 
     def __init__(
         self,
-        tables: Mapping[str, Table],
+        tables: Mapping[str, Table | PublicTable],
         *,
         allowance: Guarantee | checks.Number,
         ledger: Ledger | str | os.PathLike[str] | None = None,
@@ -73,14 +76,14 @@ class Curator:
         engine: Engine | None = None,
         releaser: Releaser | None = None,
     ) -> None:
-        self.tables = _read_tables(tables)
+        self.tables, self.public = read_tables(tables)
         self.population = population
         self.allowance = allowance if isinstance(allowance, Guarantee) else Guarantee(allowance)
         self.ledger = _open(ledger)
         self._replay = replay
         self._engine = engine or DuckdbEngine()
         self._releaser = releaser or NoisyReleaser()
-        _check_alike(self.tables, self.allowance)
+        check_alike(self.tables, self.allowance)
         self.ledger.establish(population, self.allowance)
         for table in self.tables.values():
             if isinstance(table.source, CsvFiles):  # said of every such file, so that it says nothing of its rows
@@ -97,7 +100,7 @@ class Curator:
     def plan(self, question: str, epsilon: checks.Number, options: Options) -> PricedPlan:
         """Understand and price a question; no data is touched."""
         return price(
-            bind(parse(question), self.tables),
+            bind(parse(question), Catalogue(self.tables, self.public, most_matches)),
             epsilon=epsilon,
             delta=options.delta,
             noise=options.noise,
@@ -206,7 +209,8 @@ class Curator:
     ) -> Answer:
         plan = self.plan(question, epsilon, chosen)
         tell = telling(plan, progress)
-        self._declare(_still_there(plan.bound.table))  # a glob may find more by now
+        for table in plan.bound.table.tables.values():
+            self._declare(_still_there(table))  # a glob may find more by now
         promise = promise_of(plan, chosen) + ("" if self._replay else f" {SYSTEM.bits(128):032x}")
         tell(At.RESERVING)
         held = self.ledger.reserve(request_of(plan, question, promise, self.population, analyst))
@@ -268,37 +272,10 @@ class Curator:
         return f"Curator(tables: {', '.join(self.tables)}; {left})"
 
 
-def _read_tables(tables: object) -> dict[str, Table]:
-    if not isinstance(tables, Mapping) or not tables or not all(isinstance(each, Table) for each in tables.values()):
-        got = "none" if isinstance(tables, Mapping) and not tables else f"a {type(tables).__name__}"
-        raise InvalidArgument(
-            f"tables must map names to tables; got {got}; write {{'people': sf.table('people.parquet', ...)}}"
-        )
-    if len({name.lower() for name in tables}) < len(tables):
-        raise InvalidArgument("tables must have different names, whatever their case; got two alike; rename one")
-    return dict(tables)
-
-
 def _open(ledger: Ledger | str | os.PathLike[str] | None) -> Ledger:
     if ledger is None:
         return Ledger.in_memory()
     return ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
-
-
-def _check_alike(tables: Mapping[str, Table], allowance: Guarantee) -> None:
-    """An allowance is for one relation of neighbours, and for its own unit where it names one."""
-    relations = {table.neighbours for table in tables.values()}
-    if len(relations) > 1:
-        raise InvalidArgument(
-            "tables of one population must have the same neighbours; got both; losses of the two do not add up"
-        )
-    if allowance.neighbours not in relations and allowance.neighbours is not Neighbours.ADD_REMOVE:
-        raise InvalidArgument(
-            f"the allowance must have the tables' neighbours; got {allowance.neighbours.value}; declare the tables so"
-        )
-    units = {table.unit for table in tables.values()}
-    if allowance.unit.columns and units != {allowance.unit}:
-        raise InvalidArgument(f"the allowance must be for the tables' unit; got {allowance.unit}; leave it out there")
 
 
 def _sources(table: Table) -> frozenset[str]:

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from sfumato.curator.line import beyond
 from sfumato.curator.measure import Measured
+from sfumato.plan.origin import travels
 from sfumato.plan.price import PricedMeasure, PricedPlan, most_rows
 from sfumato.plan.selection import FULL
 from sfumato.plan.stranger import strangers
@@ -26,7 +27,7 @@ def explain(plan: PricedPlan, found: Sequence[Measured], noted: Sequence[str], s
     """How an answer came about, with what was bought, what was noted and the SQL that ran."""
     lines = _opening(plan)
     also = "groups without rows appear too" if plan.selection is None else "those whose keys were found"
-    lines.insert(2, f"Groups: {len(found[0].cells)}; {also}.")
+    lines.insert(-1, f"Groups: {len(found[0].cells)}; {also}.")
     lines += _selection_lines(plan)
     for measured in found:
         lines += _measure_lines(measured.priced, measured)
@@ -49,6 +50,7 @@ def _opening(plan: PricedPlan) -> list[str]:
         )
     return [
         f"Protected: {table.unit}; neighbours: {table.neighbours.value}.",
+        *(["Where the unit travels:", *(f"  {line}" for line in travels(table))] if table.inputs else []),
         f"Question: {bound.canonical}",
         f"{units}{keys}; left out: {left_out}, and rows whose key is NULL or not declared.",
     ]

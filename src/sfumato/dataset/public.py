@@ -7,6 +7,8 @@ classification), never a column of a private table: that a key occurs there may 
 from __future__ import annotations
 
 import glob
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from sfumato.dataset.keys import Key, read_keys
@@ -52,11 +54,29 @@ def _values(public: Source, name: str, kind: Kind) -> list[Any]:
             ) from None
 
 
-def _rows(public: Source, engine: Any) -> tuple[str, list[Any]]:
-    """What to select from, and its arguments."""
+@contextmanager
+def open_public(public: Source) -> Iterator[tuple[Any, str]]:
+    """An engine with all rows of a PUBLIC source, and the name of the table that holds them."""
+    import duckdb
+
+    with public.connect() if isinstance(public, DuckdbTable) else duckdb.connect() as engine:
+        engine.execute("SET TimeZone = 'UTC'")
+        rows, arguments = _rows(public, engine, detect=True)
+        try:
+            engine.execute(f"CREATE TEMP TABLE whole AS SELECT * FROM {rows}", arguments)
+        except duckdb.Error:
+            raise InvalidArgument(f"{public.label} must be a table that can be read; it cannot; mend it") from None
+        yield engine, "whole"
+
+
+def _rows(public: Source, engine: Any, detect: bool = False) -> tuple[str, list[Any]]:
+    """What to select from, and its arguments; `detect`: the types of a CSV follow from its values."""
     match public:
         case ParquetFiles():
             return "read_parquet(?, hive_partitioning = false)", [[glob.escape(path) for path in public.paths()]]
+        case CsvFiles() if detect:
+            options = "header = true, quote = '\"', escape = '\"', sample_size = -1"
+            return f"read_csv(?, delim = ?, {options})", [[glob.escape(p) for p in public.paths()], public.delimiter]
         case CsvFiles():
             names = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in public.types())
             options = f"auto_detect = false, header = true, quote = '\"', escape = '\"', columns = {{{names}}}"

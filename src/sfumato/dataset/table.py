@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -28,8 +28,44 @@ _LONGEST_VERSION = 100
 
 
 @dataclass(frozen=True, slots=True)
+class Through:
+    """A unit that is another table's: that of its rows whose `keys` are equal to `columns` here."""
+
+    table: str
+    columns: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+def through(table: str, on: str | Iterable[str], key: str | Iterable[str] | None = None) -> Through:
+    """The unit of a table whose rows belong to rows of another private table: items to orders, say, by order_id.
+
+    table   the other table's name
+    on      the column here, or several
+    key     the column there, if it has another name
+
+    A row belongs to every unit that has its key there; without such a unit it is left out.
+
+    >>> through("orders", on="order_id").keys
+    ('order_id',)
+    """
+    columns = Unit.read(on).columns
+    keys = columns if key is None else Unit.read(key).columns
+    if not isinstance(table, str) or not table or not columns or len(columns) != len(keys):
+        raise InvalidArgument(
+            f"through must name a table and as many keys as columns; got {table!r}, {on!r} and {key!r}; "
+            "write through('orders', on='order_id')"
+        )
+    return Through(table, columns, keys)
+
+
+@dataclass(frozen=True, slots=True)
 class Table:
-    """A private table as the public may know it; `columns` holds every column, its kind known, in order."""
+    """A private table as the public may know it; `columns` holds every column, its kind known, in order.
+
+    With `inherits` the unit is another table's, and `unit` names only the columns that lead there. `means` says what
+    the unit's columns tell apart: tables in which that is the same can be joined by it; `stored` their kinds in the
+    source, whatever is declared of them.
+    """
 
     source: Source
     unit: Unit
@@ -37,6 +73,9 @@ class Table:
     columns: Mapping[str, Column] = field(hash=False)
     version: str = "1"
     most_rows: int | None = None
+    inherits: Through | None = None
+    means: tuple[str, ...] = ()
+    stored: tuple[Kind | None, ...] = ()
 
     def kind(self, name: str) -> Kind:
         """The kind of a column, whatever the case of its name."""
@@ -53,7 +92,7 @@ class Table:
 def table(
     source: object,
     *,
-    unit: Unit | str | Iterable[str] | None = None,
+    unit: Unit | Through | str | Iterable[str] | Mapping[str, str] | None = None,
     columns: Mapping[str, Column | Mapping[str, Any]] | None = None,
     neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE,
     version: str = "1",
@@ -61,14 +100,16 @@ def table(
 ) -> Table:
     """Declare a private table; only its schema is read.
 
-    `unit` names the column or columns whose values tell one protected unit from another; none: a row is a person.
+    `unit` names the column or columns whose values tell one protected unit from another; none: a row is a person;
+    `through(...)`: the unit of another table's rows. A mapping also says what its columns mean, {"person": "id"}, so
+    that tables can be joined in which the same people have another column, {"person": "visitor"}.
     `most_rows` is the owner's word that no unit has more rows: more are weighed down, so that a wrong word costs
     accuracy, never privacy. `version` is a public label of the data; a new one makes old answers stale. A unit column
     may have keys or bounds like any other, for example the days of (person, day).
     """
     where = read_source(source)
     types = where.types()
-    protected = _unit(unit, types, where)
+    protected = _unit(_columns(unit), types, where)
     declared = {_known(name, types, where): _read(name, given) for name, given in _pairs(columns)}
     if len(declared) < len(columns or ()):
         raise InvalidArgument("columns must be declared once; got one in upper and in lower case; leave one out")
@@ -82,6 +123,9 @@ def table(
         MappingProxyType(settled),
         _version(version),
         _rows(most_rows, protected),
+        replace(unit, columns=protected.columns) if isinstance(unit, Through) else None,
+        tuple(str(each).lower() for each in (unit if isinstance(unit, Mapping) else protected.columns)),
+        tuple(kind_named(types[name]) for name in protected.columns),
     )
 
 
@@ -95,6 +139,19 @@ def _known(name: object, types: Mapping[str, str], source: Source) -> str:
             f"got {without_parts(types[spelt])}; convert it, or leave it out"
         )
     return spelt
+
+
+def _columns(
+    unit: Unit | Through | str | Iterable[str] | Mapping[str, str] | None,
+) -> Unit | str | Iterable[str] | None:
+    match unit:
+        case Through():
+            return Unit(unit.columns)
+        case Mapping():
+            if len({str(name).lower() for name in unit}) < len(unit):
+                raise InvalidArgument(f"unit must have a name for each column; got {', '.join(unit)}; rename one")
+            return tuple(unit.values())
+    return unit
 
 
 def _unit(unit: Unit | str | Iterable[str] | None, types: Mapping[str, str], source: Source) -> Unit:

@@ -29,7 +29,7 @@ class DuckdbEngine:
         """Open the data of one question."""
         failed, interrupted, limit = False, False, _Limit(self._timeout)
         try:
-            with _DATABASES.connect(plan.bound.table) as connection:
+            with _DATABASES.connect(list(plan.bound.table.tables.values())) as connection:
                 limit.begin(connection)
                 yield DuckdbRun(connection, plan)
         except RuntimeError as error:

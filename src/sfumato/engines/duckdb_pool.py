@@ -11,7 +11,7 @@ import ctypes
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -36,32 +36,32 @@ class Databases:
         os.register_at_fork(after_in_child=self._leave_behind)
 
     @contextmanager
-    def connect(self, table: Table) -> Iterator[Any]:
+    def connect(self, tables: Sequence[Table]) -> Iterator[Any]:
         """A connection for one question; a database in which one failed is not used again."""
         import duckdb
 
-        if not isinstance(table.source, (ParquetFiles, CsvFiles)):
+        if not all(isinstance(table.source, (ParquetFiles, CsvFiles)) for table in tables):
             # Kept, a database would keep an owner from writing; and frames would share one, broken or not.
             with closing(duckdb.connect(":memory:", config=_SETTINGS)) as database:
-                lock(database, table.source)
+                lock(database, [table.source for table in tables])
                 yield database
             return
-        key = tuple(signature(table))  # a file that was written anew gets a new one
+        key = tuple(signature(tables))  # a file that was written anew gets a new one
         try:
-            with closing(self._cursor(key, table)) as connection:
+            with closing(self._cursor(key, tables)) as connection:
                 yield connection
         except BaseException:
             with self._mutex:
                 self._open.pop(key, None)
             raise
 
-    def _cursor(self, key: object, table: Table) -> Any:
+    def _cursor(self, key: object, tables: Sequence[Table]) -> Any:
         import duckdb
 
         with self._mutex:
             if key not in self._open:
                 made = duckdb.connect(":memory:", config=_SETTINGS)
-                lock(made, table.source)
+                lock(made, [table.source for table in tables])
                 self._open[key] = made
             self._open.move_to_end(key)
             while len(self._open) > _MOST:

@@ -9,7 +9,8 @@ from typing import Any
 from sfumato.dataset.column import Key
 from sfumato.dataset.kind import Kind
 from sfumato.engines.duckdb_keys import Keys
-from sfumato.engines.duckdb_source import open_source, reading, signature
+from sfumato.engines.duckdb_relation import Sources, unit_names
+from sfumato.engines.duckdb_source import signature
 from sfumato.engines.engine import FAILED
 from sfumato.engines.lower import Lower, number, used_columns
 from sfumato.engines.weights import or_zero
@@ -24,22 +25,27 @@ class Rows:
 
     def __init__(self, connection: Any, plan: PricedPlan) -> None:
         self.connection, self.plan, self.bound = connection, plan, plan.bound
-        self.opened = signature(plan.bound.table)
+        self.opened = signature(plan.bound.table.tables.values())
         self.statements: list[str] = []
         self.table = plan.bound.table
         self.lower = Lower(self.table.columns, {Column(name): own for name, own in self._names().items()})
-        self.units = [quoted(f"u{i}") for i in range(len(self.table.unit.columns))]
+        self.units = unit_names(self.table.unit.columns)
         self.groups = [quoted(f"k{i}") for i in range(len(self.bound.groups))]
         self.place, self.by = ("g", " GROUP BY g") if self.groups else ("1", "")
         self.measures: tuple[PricedMeasure, ...] = plan.measures
-        self.source = open_source(connection, self.table, self._names())
+        self.source = Sources(connection).rows(self.table, self._names())
         known = not self.bound.unknown
         self.listed: list[tuple[Key, ...]] = Keys(self.execute, self.bound, self.groups).listed() if known else []
-        self.counted = self.view("counted", self._counted())
+        self.counted = self._keep() if self.table.inputs else self.view("counted", self._counted())
 
     def view(self, name: str, sql: str) -> str:
         """Rows by a query, for other queries: written into them, which is quicker than a view with a name."""
         return f"({sql}) AS {name}"
+
+    def _keep(self) -> str:
+        """The rows that may count, computed once: joins and sub-queries cost more than to keep what comes of them."""
+        self.execute(f"CREATE TEMP TABLE counted AS {self._counted()}")
+        return "counted"
 
     def execute(self, sql: str, values: Sequence[Any] | None = None) -> Any:
         """Run SQL, and remember it for explanations."""
@@ -58,7 +64,7 @@ class Rows:
         parts += [f"{self._argument(i)} AS x{i}" for i in range(len(self.bound.measures))]
         where = [f"{unit} IS NOT NULL" for unit in self.units]
         where += [self.lower.sql(self.bound.where.expression)] if self.bound.where else []
-        rows = f"SELECT {', '.join(parts)} FROM ({reading(self.table, self.source, self._names(), self.units)})"
+        rows = f"SELECT {', '.join(parts)} FROM ({self.source})"
         return rows + (f" WHERE {' AND '.join(where)}" if where else "")
 
     def _key(self, group: Group) -> str:
@@ -163,5 +169,5 @@ class Rows:
 
     def check_unchanged(self) -> None:
         """Weights come from one pass and rows from another: had the files changed between them, no limit would hold."""
-        if signature(self.table) != self.opened:
+        if signature(self.table.tables.values()) != self.opened:
             raise EngineFailed(FAILED)

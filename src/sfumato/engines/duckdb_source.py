@@ -6,6 +6,7 @@ What reads it gives every column a name of the engine's own, so that no name of 
 from __future__ import annotations
 
 import glob
+import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -20,23 +21,29 @@ from sfumato.engines.lower import read_column
 from sfumato.plan.node import quoted, text_literal
 
 
-def lock(database: Any, source: Source) -> None:
-    """Let a new database reach the source, and nothing else any more."""
+def lock(database: Any, sources: Sequence[Source]) -> None:
+    """Let a new database reach the sources, and nothing else any more."""
     database.execute("SET GLOBAL TimeZone = 'UTC'")
     database.execute("SET GLOBAL pandas_analyze_sample = 0")  # values must not decide types
     # Statistics of files are about many people at once and may leave values out; nothing may be decided from them.
     database.execute("SET GLOBAL disabled_optimizers = 'top_n_window_elimination,statistics_propagation'")
     database.execute("SET enable_external_file_cache = false")
-    if isinstance(source, (ParquetFiles, CsvFiles)):
-        database.execute(f"SET allowed_paths = [{', '.join(text_literal(path) for path in source.paths())}]")
-    if isinstance(source, DuckdbTable):
-        database.execute(f"ATTACH {text_literal(source.path)} AS other (READ_ONLY)")
+    paths = [path for each in sources if isinstance(each, (ParquetFiles, CsvFiles)) for path in each.paths()]
+    if paths:
+        database.execute(f"SET allowed_paths = [{', '.join(map(text_literal, paths))}]")
+    for path in dict.fromkeys(each.path for each in sources if isinstance(each, DuckdbTable)):
+        database.execute(f"ATTACH {text_literal(path)} AS {_attached(path)} (READ_ONLY)")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
 
 
-def open_source(connection: Any, table: Table, columns: Iterable[str]) -> str:
-    """The source's rows as SQL for this connection.
+def _attached(path: str) -> str:
+    """The engine's name for a database, the same wherever it is asked for."""
+    return f"other_{hashlib.sha256(path.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}"
+
+
+def open_source(connection: Any, table: Table, columns: Iterable[str], name: str = "source") -> str:
+    """The source's rows as SQL for this connection; `name` is free for a frame.
 
     Only what is read is in it: what a file says of its other columns may already make a reader fail.
     """
@@ -45,11 +52,11 @@ def open_source(connection: Any, table: Table, columns: Iterable[str]) -> str:
         case ParquetFiles() | CsvFiles():
             return f"(SELECT {_listed(used)} FROM {_reader(table.source)})"
         case Frame():
-            connection.register("source", table.source.readable(used))
-            return "source"
+            connection.register(name, table.source.readable(used))
+            return name
         case DuckdbTable():
-            name = ".".join(quoted(part) for part in table.source.parts)
-            return f"(SELECT {_listed(used)} FROM other.{name})"
+            parts = ".".join(quoted(part) for part in table.source.parts)
+            return f"(SELECT {_listed(used)} FROM {_attached(table.source.path)}.{parts})"
 
 
 def _listed(columns: Sequence[str]) -> str:
@@ -69,14 +76,14 @@ def _reader(source: ParquetFiles | CsvFiles) -> str:
 
 
 def reading(table: Table, source: str, names: Mapping[str, str], units: Sequence[str]) -> str:
-    """The columns under the engine's names for them, as their kinds, and the unit's columns."""
+    """The columns under the engine's names for them, as their kinds, and the unit's columns, if there are `units`."""
     types = table.source.types() if isinstance(table.source, DuckdbTable) else {}
     stored = kinds(types)
     read = []
     for name, own in names.items():
         column = read_column(f"s.{quoted(name)}", table.columns[name])
         read.append(f"{_apart(column, table.columns[name].kind, stored)} AS {own}")
-    for name, own in zip(table.unit.columns, units, strict=True):
+    for name, own in zip(table.unit.columns, units, strict=bool(units)):
         # Taken as they are stored: a cast might make one unit of two.
         collated = types.get(name, "").upper().startswith("VARCHAR")
         read.append(f"{_apart(f's.{quoted(name)}', Kind.TEXT if collated else None, stored)} AS {own}")
@@ -88,9 +95,8 @@ def _apart(sql: str, kind: Kind | None, stored: Mapping[str, Kind]) -> str:
     return f'{sql} COLLATE "binary"' if stored and kind is Kind.TEXT else sql
 
 
-def signature(table: Table) -> list[tuple[str | int, ...]]:
-    """What changes when the files of a table are written; nothing for frames and attached databases."""
-    if not isinstance(table.source, (ParquetFiles, CsvFiles)):
-        return []
-    stats = [(path, os.stat(path)) for path in table.source.paths()]
+def signature(tables: Iterable[Table]) -> list[tuple[str | int, ...]]:
+    """What changes when the files of tables are written; nothing for frames and attached databases."""
+    files = [table.source for table in tables if isinstance(table.source, (ParquetFiles, CsvFiles))]
+    stats = [(path, os.stat(path)) for source in files for path in source.paths()]
     return [(path, stat.st_ino, stat.st_size, stat.st_mtime_ns) for path, stat in stats]

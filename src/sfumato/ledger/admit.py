@@ -55,12 +55,17 @@ def _check_account(account: Account, whose: str, at: int) -> None:
         )
 
 
+SEVERAL = " + "  # between the names of the tables of one question
+
+
 def check_not_paused(balance: Balance, analyst: str, table: str) -> None:
     """Refuse an analyst whose question failed on this table, until the owner looked."""
-    if (analyst, table) in balance.paused:
+    named = set(table.split(SEVERAL))
+    waiting = [paused for who, paused in balance.paused if who == analyst and named & set(paused.split(SEVERAL))]
+    if waiting:
         raise Paused(
-            f"analyst {analyst!r} must wait on table {table!r}: an earlier question failed after it was charged, which "
-            "may itself say something about the data; the owner looks at it and lets the table be asked again"
+            f"analyst {analyst!r} must wait on table {min(waiting)!r}: an earlier question failed after it was charged,"
+            " which may itself say something about the data; the owner looks at it and lets the table be asked again"
         )
 
 

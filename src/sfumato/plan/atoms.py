@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sfumato.dataset.kind import Kind
-from sfumato.dataset.table import Table
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.bins import constants_of
 from sfumato.plan.bound import Atom, Group
 from sfumato.plan.functions import FUNCTIONS, Shape
 from sfumato.plan.node import Call, Case, Column, Expression, Literal, children
+from sfumato.plan.relation import Relation
 from sfumato.plan.typed import typed
 
 MOST_GROUPS = 1_000_000
@@ -30,7 +30,7 @@ class NoKeys(UnsupportedQuery):
     """The keys of a column are not public; they may be found, at a price."""
 
 
-def atoms(groups: Sequence[Group], table: Table) -> tuple[Atom, ...]:
+def atoms(groups: Sequence[Group], table: Relation) -> tuple[Atom, ...]:
     """The parts of all keys whose values are listed in public; their cross product bounds the number of groups."""
     found: dict[Expression, Atom] = {}
     for group in (each for each in groups if each.keyless is None):
@@ -46,7 +46,7 @@ def atoms(groups: Sequence[Group], table: Table) -> tuple[Atom, ...]:
     return tuple(found.values())
 
 
-def atoms_of(expression: Expression, table: Table, caught: bool = False) -> list[Atom]:
+def atoms_of(expression: Expression, table: Relation, caught: bool = False) -> list[Atom]:
     """The atoms of a key; `caught`: a COALESCE around may turn NULL into a key, so that NULL is one of the values."""
     if (atom := _atom(expression, table)) is not None:
         return [replace(atom, values=(*atom.values, None))] if caught else [atom]
@@ -62,7 +62,7 @@ def atoms_of(expression: Expression, table: Table, caught: bool = False) -> list
     return [atom for child in children(expression) for atom in atoms_of(child, table, caught)]
 
 
-def _atom(expression: Expression, table: Table) -> Atom | None:
+def _atom(expression: Expression, table: Relation) -> Atom | None:
     """A part of a key whose values are known in public; None: look at what it is computed of."""
     if isinstance(expression, Column):
         return _column_atom(expression, table)
@@ -81,7 +81,7 @@ def _atom(expression: Expression, table: Table) -> Atom | None:
     return None
 
 
-def _is_periodic(part: Call, table: Table) -> bool:
+def _is_periodic(part: Call, table: Relation) -> bool:
     """Whether the part of a date has all its values for keys: hours, since keys are days; others without such keys."""
     (date,) = part.arguments
     if part.function == "extract_hour":
@@ -89,7 +89,7 @@ def _is_periodic(part: Call, table: Table) -> bool:
     return part.function != "extract_year" and isinstance(date, Column) and table.columns[date.name].keys is None
 
 
-def _column_atom(column: Column, table: Table) -> Atom:
+def _column_atom(column: Column, table: Relation) -> Atom:
     declared = table.columns[column.name]
     assert declared.kind is not None  # every column of a table knows its kind
     if declared.keys is not None:

@@ -32,8 +32,9 @@ from sfumato.plan.node import (
     mapped,
     quoted,
 )
-from sfumato.plan.scope import Scope, scope_of
-from sfumato.plan.typed import Typed, expect, read_dates, typed
+from sfumato.plan.rows import Catalogue, scope_of
+from sfumato.plan.scope import Scope
+from sfumato.plan.typed import Typed, condition, expect, read_dates, typed
 from sfumato.plan.window import check_having, check_total
 
 _STATISTICS = {
@@ -47,16 +48,15 @@ _STATISTICS = {
 }
 
 
-def bind(query: Query, tables: Mapping[str, Table]) -> BoundPlan:
+def bind(query: Query, known: Catalogue | Mapping[str, Table]) -> BoundPlan:
     """Understand a question about declared tables, or refuse it."""
-    scope = scope_of(query, tables)
-    table = tables[scope.table]
+    scope = scope_of(query, known if isinstance(known, Catalogue) else Catalogue(known))
+    if query.distinct:
+        raise UnsupportedQuery("SELECT DISTINCT is not answered of the answer's rows; GROUP BY the columns instead")
     if query.outputs is None:
         raise UnsupportedQuery("rows are private; ask for an aggregate such as COUNT(*), SUM or AVG")
-    binder = _Binder(query, scope, table)
-    where = None if scope.where is None else typed(_dated(scope.where, table.columns), table.columns)
-    if where is not None:
-        expect(where, Kind.BOOLEAN)
+    binder, rows = _Binder(query, scope), scope.rows
+    where = None if scope.where is None else condition(scope.where, rows.columns)
     shown = tuple(binder.shown())
     if not binder.measures:
         raise UnsupportedQuery("ask for at least one aggregate, such as COUNT(*), SUM or AVG; rows are private")
@@ -68,7 +68,7 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundPlan:
     if having is not None:
         binder.check(having, Kind.BOOLEAN)
     return BoundPlan(
-        scope.table, table, where, tuple(binder.groups), atoms(binder.groups, table), tuple(binder.measures),
+        rows, where, tuple(binder.groups), atoms(binder.groups, rows), tuple(binder.measures),
         shown, having, order, query.limit, query.sql(),
     )  # fmt: skip
 
@@ -76,8 +76,8 @@ def bind(query: Query, tables: Mapping[str, Table]) -> BoundPlan:
 class _Binder:
     """Collects groups and measures while the parts of one question are understood."""
 
-    def __init__(self, query: Query, scope: Scope, table: Table) -> None:
-        self.query, self.scope, self.table = query, scope, table
+    def __init__(self, query: Query, scope: Scope) -> None:
+        self.query, self.scope, self.table = query, scope, scope.rows
         self.outputs = query.outputs or ()
         self.aliases = {output.alias.lower(): output for output in self.outputs if output.alias}
         self.measures: list[Measure] = []  # quantiles of the same values are one measure with several points

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from sfumato.dataset.column import Key
 from sfumato.dataset.kind import Kind
-from sfumato.dataset.table import Table
 from sfumato.plan.node import Expression
+from sfumato.plan.relation import Relation
 from sfumato.plan.typed import Typed
 
 
@@ -101,8 +101,7 @@ class Sort:
 class BoundPlan:
     """A question, understood."""
 
-    name: str
-    table: Table
+    table: Relation
     where: Typed | None
     groups: tuple[Group, ...]
     atoms: tuple[Atom, ...]
@@ -112,6 +111,11 @@ class BoundPlan:
     order: tuple[Sort, ...]
     limit: int | None
     canonical: str
+
+    @property
+    def name(self) -> str:
+        """The tables that it is about."""
+        return self.table.name
 
     @property
     def unknown(self) -> bool:

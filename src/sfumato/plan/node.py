@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import Enum
 
 from sfumato.plan.functions import FUNCTIONS
 
@@ -182,6 +183,10 @@ class TableName:
     name: str
     alias: str | None = None
 
+    def tables(self) -> frozenset[str]:
+        """Its name."""
+        return frozenset((self.name,))
+
     def sql(self) -> str:
         """With its alias."""
         return quoted(self.name) + (f" AS {quoted(self.alias)}" if self.alias else "")
@@ -204,23 +209,23 @@ class Query:
     """SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... ORDER BY ... LIMIT; outputs None: SELECT *."""
 
     outputs: tuple[Output, ...] | None
-    source: TableName | Subquery
+    source: Source
     where: Expression | None = None
     groups: tuple[Expression, ...] = ()
     having: Expression | None = None
     order: tuple[Ordering, ...] = ()
     limit: int | None = None
-    ctes: tuple[tuple[str, Query], ...] = ()
+    ctes: tuple[tuple[str, Rows], ...] = ()
+    distinct: bool = False
 
     def tables(self) -> frozenset[str]:
         """The names of all tables that are read, which a sub-query of this one may define."""
-        inside = self.source.query.tables() if isinstance(self.source, Subquery) else frozenset((self.source.name,))
-        return inside.union(*(query.tables() for _, query in self.ctes))
+        return self.source.tables().union(*(query.tables() for _, query in self.ctes))
 
     def sql(self) -> str:
         """All clauses in order."""
         listed = "*" if self.outputs is None else ", ".join(output.sql() for output in self.outputs)
-        parts = [f"SELECT {listed} FROM {self.source.sql()}"]
+        parts = [f"SELECT {'DISTINCT ' if self.distinct else ''}{listed} FROM {self.source.sql()}"]
         if self.ctes:
             parts.insert(0, "WITH " + ", ".join(f"{quoted(name)} AS ({query.sql()})" for name, query in self.ctes))
         if self.where is not None:
@@ -237,15 +242,69 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
+class Union:
+    """The rows of several queries, one after the other."""
+
+    parts: tuple[Query, ...]
+
+    def tables(self) -> frozenset[str]:
+        """The names of all tables that are read."""
+        return frozenset[str]().union(*(part.tables() for part in self.parts))
+
+    def sql(self) -> str:
+        """With UNION ALL."""
+        return " UNION ALL ".join(part.sql() for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
 class Subquery:
     """A query in the place of a table."""
 
-    query: Query
+    query: Rows
     alias: str | None = None
+
+    def tables(self) -> frozenset[str]:
+        """The names of all tables that are read."""
+        return self.query.tables()
 
     def sql(self) -> str:
         """In parentheses."""
         return f"({self.query.sql()})" + (f" AS {quoted(self.alias)}" if self.alias else "")
+
+
+class How(Enum):
+    """How two tables are joined."""
+
+    INNER = "JOIN"
+    LEFT = "LEFT JOIN"
+    SEMI = "SEMI JOIN"
+    ANTI = "ANTI JOIN"
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Two sources joined, on a condition or by columns of the same name."""
+
+    left: Source
+    right: TableName | Subquery
+    how: How
+    on: Expression | None = None
+    using: tuple[str, ...] = ()
+
+    def tables(self) -> frozenset[str]:
+        """The names of all tables that are read."""
+        return self.left.tables() | self.right.tables()
+
+    def sql(self) -> str:
+        """From left to right."""
+        joined = f"{self.left.sql()} {self.how.value} {self.right.sql()}"
+        if self.using:
+            return f"{joined} USING ({', '.join(map(quoted, self.using))})"
+        return joined if self.on is None else f"{joined} ON {self.on.sql()}"
+
+
+Rows = Query | Union
+Source = TableName | Subquery | Join
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:

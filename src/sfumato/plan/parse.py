@@ -28,10 +28,11 @@ from sfumato.plan.node import (
     Ordering,
     Output,
     Query,
-    Subquery,
-    TableName,
+    Rows,
+    Union,
 )
 from sfumato.plan.parameters import LARGEST, LEAST, Parameters, bind_values
+from sfumato.plan.parse_from import read_from
 from sfumato.plan.tree import DEEPEST, bare, name_of, only, read, refuse
 from sfumato.plan.window import read_window
 
@@ -77,19 +78,37 @@ def _query(tree: exp.Expression, depth: int) -> Query:
         raise refuse(tree, None if isinstance(tree, exp.SetOperation) else "ask with SELECT")
     if depth > DEEPEST:
         raise UnsupportedQuery("the question nests too deeply; use fewer sub-queries")
-    only(tree, "expressions", "from_", "where", "group", "having", "order", "limit", "with_")
+    only(tree, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_", "distinct")
     if tree.args.get("from_") is None:
         raise UnsupportedQuery("a question needs FROM and a table; got none")
     return Query(
         _outputs(tree),
-        _source(tree.args["from_"].this, depth),
+        read_from(tree, lambda inside: _rows(inside, depth + 1), _expression),
         _optional(tree.args.get("where")),
         _groups(tree.args.get("group")),
         _optional(tree.args.get("having")),
         tuple(_ordering(key) for key in (tree.args["order"].expressions if tree.args.get("order") else ())),
         _limit(tree.args.get("limit")),
         _ctes(tree.args.get("with_"), depth),
+        _distinct(tree.args.get("distinct")),
     )
+
+
+def _rows(tree: exp.Expression, depth: int) -> Rows:
+    """A query in the place of a table: one SELECT, or several with UNION ALL between them."""
+    if type(tree) is not exp.Union:
+        return _query(tree, depth)
+    if tree.args.get("distinct") is not False:
+        raise refuse(tree, "UNION ALL keeps every row; take what is double out of it by GROUP BY with the unit")
+    only(tree, "this", "expression", "distinct")
+    before = _rows(tree.this, depth)
+    return Union(((before,) if isinstance(before, Query) else before.parts) + (_query(tree.expression, depth),))
+
+
+def _distinct(clause: exp.Expression | None) -> bool:
+    if clause is not None:
+        only(clause)
+    return clause is not None
 
 
 def _outputs(tree: exp.Select) -> tuple[Output, ...] | None:
@@ -137,7 +156,7 @@ def _limit(clause: exp.Expression | None) -> int | None:
     return int(count.this)
 
 
-def _ctes(clause: exp.Expression | None, depth: int) -> tuple[tuple[str, Query], ...]:
+def _ctes(clause: exp.Expression | None, depth: int) -> tuple[tuple[str, Rows], ...]:
     if clause is None:
         return ()
     only(clause, "expressions")
@@ -145,22 +164,8 @@ def _ctes(clause: exp.Expression | None, depth: int) -> tuple[tuple[str, Query],
     for cte in clause.expressions:
         only(cte, "this", "alias")
         only(cte.args["alias"], "this")
-        named.append((name_of(cte.args["alias"].this), _query(cte.this, depth + 1)))
+        named.append((name_of(cte.args["alias"].this), _rows(cte.this, depth + 1)))
     return tuple(named)
-
-
-def _source(node: exp.Expression, depth: int) -> TableName | Subquery:
-    alias = node.args.get("alias")
-    if alias is not None:
-        only(alias, "this")
-    name = None if alias is None else name_of(alias.this)
-    if isinstance(node, exp.Subquery):
-        only(node, "this", "alias")
-        return Subquery(_query(node.this, depth + 1), name)
-    if not isinstance(node, exp.Table):
-        raise refuse(node)
-    only(node, "this", "alias")
-    return TableName(name_of(node.this), name)
 
 
 def _expression(node: exp.Expression | None) -> Expression:

@@ -239,7 +239,7 @@ def price(
         whole = noise_of(total, failure, weights, noise)
     rows = None if limit is None else checks.whole(least=1, bound=limit)
     measures = tuple(
-        _measure(bound, measure, whole.part(weight), rows, buy_bounds)
+        _measure(bound, measure, whole.part(weight), rows, buy_bounds or bound.table.aggregates)
         for measure, weight in zip(bound.measures, weights, strict=True)
     )
     # Cells that are shown because they look large are chosen by their noise, so their intervals must hold for all.

@@ -1,7 +1,7 @@
-"""What names mean: a query over rows is a table, a meaning for each name, and a filter.
+"""What names mean: a query over rows is a relation, a meaning for each name, and a filter.
 
 Sub-queries and CTEs that only select and filter rows dissolve: each of their columns is an expression over the columns
-of the one table below, and their filters are joined by AND. So every row keeps its unit, whatever was selected. Names
+of the relation below, and their filters are joined by AND. So every row keeps its unit, whatever was selected. Names
 are matched whatever their case, in quotes or not, and shown as they were declared.
 """
 
@@ -11,57 +11,60 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from sfumato.dataset.table import Table
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.functions import FUNCTIONS, Shape
-from sfumato.plan.node import (
-    Call,
-    Column,
-    Expression,
-    Literal,
-    Query,
-    Subquery,
-    TableName,
-    aggregates,
-    children,
-    mapped,
-    quoted,
-    text_literal,
-)
+from sfumato.plan.node import Call, Column, Expression, Literal, children, mapped, quoted, text_literal
+from sfumato.plan.relation import Relation, filtered
+from sfumato.plan.typed import condition
 
 MOST_NODES = 10_000  # of one expression: sub-queries that double it fifty times would never end
 MOST_LEVELS = 150
 
 
 @dataclass(frozen=True, slots=True)
-class Ctes:
-    """The queries named by WITH, by their names in lower case, each with those that were named before it."""
-
-    named: Mapping[str, tuple[Query, Ctes]]
-
-    def __contains__(self, name: str) -> bool:
-        return name.lower() in self.named
-
-    def __getitem__(self, name: str) -> tuple[Query, Ctes]:
-        return self.named[name.lower()]
-
-
-@dataclass(frozen=True, slots=True)
 class Named:
-    """What a name stands for, and how it is spelt."""
+    """What a name stands for, how it is spelt, and which table's it is; `qualified`: only together with that."""
 
     spelling: str
     meaning: Expression
+    label: str
+    qualified: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The rows of `table` that pass `where`; `names` in lower case have a meaning, and `label` may qualify them."""
+    """The rows of a relation that pass `where`; names in lower case have one meaning, or one for each table."""
 
-    table: str
-    names: Mapping[str, Named]
-    where: Expression | None
-    label: str
+    rows: Relation
+    names: Mapping[str, tuple[Named, ...]]
+    where: Expression | None = None
+
+    @classmethod
+    def of(cls, rows: Relation, named: Iterable[Named], where: Expression | None = None) -> Scope:
+        """A scope of names in order."""
+        names: dict[str, tuple[Named, ...]] = {}
+        for each in named:
+            names[each.spelling.lower()] = (*names.get(each.spelling.lower(), ()), each)
+        return cls(rows, names, where)
+
+    @property
+    def listed(self) -> list[Named]:
+        """All names."""
+        return [each for alike in self.names.values() for each in alike]
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of its tables."""
+        return list(dict.fromkeys(each.label for each in self.listed))
+
+    def labelled(self, label: str) -> Scope:
+        """The same under a new name, as of one table."""
+        return Scope.of(self.rows, [replace(each, label=label, qualified=False) for each in self.listed], self.where)
+
+    def filtered(self) -> Scope:
+        """The same, its filter a part of the relation."""
+        where = None if self.where is None else condition(self.where, self.rows.columns)
+        return Scope(filtered(self.rows, where), self.names)
 
     def knows(self, column: Column) -> bool:
         """Whether a column's name has a meaning."""
@@ -69,14 +72,23 @@ class Scope:
 
     def named(self, column: Column, others: Iterable[str] = ()) -> Named:
         """What a column's name stands for; `others` are names that could have been meant as well."""
-        if column.table is not None and column.table.lower() != self.label.lower():
-            raise unknown("table", column.table, [self.label])
-        if not self.knows(column):
-            raise unknown("column", column.name, [*(each.spelling for each in self.names.values()), *others])
-        return self.names[column.name.lower()]
+        if column.table is not None and column.table.lower() not in {label.lower() for label in self.labels}:
+            raise unknown("table", column.table, self.labels)
+        alike = self.names.get(column.name.lower(), ())
+        if column.table is not None:
+            alike = tuple(each for each in alike if each.label.lower() == (column.table or "").lower())
+        elif any(not each.qualified for each in alike):
+            alike = tuple(each for each in alike if not each.qualified)
+        if not alike:
+            known = [each for each in self.listed if column.table is None or each.label.lower() == column.table.lower()]
+            raise unknown("column", column.name, [*(each.spelling for each in known), *others])
+        if len({each.meaning for each in alike}) > 1:
+            offers = " or ".join(f"{each.label}.{each.spelling}" for each in alike)
+            raise UnsupportedQuery(f"several tables have a column {column.name!r}; write {offers}")
+        return alike[0]
 
     def resolve(self, expression: Expression) -> Expression:
-        """The same expression over the table's own columns."""
+        """The same expression over the relation's own columns."""
         if isinstance(expression, Column):
             return self.named(expression).meaning
         if isinstance(expression, Call) and FUNCTIONS[expression.function].shape in (Shape.COMPARISON, Shape.PATTERN):
@@ -89,11 +101,8 @@ class Scope:
         strange = [column for column in columns if not self.knows(column)]
         if strange and len(columns) > len(strange):
             name = strange[0].name
-            refusal = unknown("column", name, [each.spelling for each in self.names.values()])
+            refusal = unknown("column", name, [each.spelling for each in self.listed])
             raise UnsupportedQuery(f"{refusal}; a text goes in single quotes: {text_literal(name)}")
-
-
-NO_CTES = Ctes({})
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> UnsupportedQuery:
@@ -112,17 +121,7 @@ def both(first: Expression | None, second: Expression | None) -> Expression | No
     return Call("and", (first, second))
 
 
-def _with(query: Query, ctes: Ctes) -> Ctes:
-    """The names of WITH, each seeing those before it: none sees itself, so that nothing recurs."""
-    names = [name.lower() for name, _ in query.ctes]
-    if len(set(names)) < len(names):
-        raise UnsupportedQuery("WITH names two queries alike; give them different names")
-    for name, (_, named) in zip(names, query.ctes, strict=True):
-        ctes = Ctes({**ctes.named, name: (named, ctes)})
-    return ctes
-
-
-def _small(expression: Expression) -> Expression:
+def small(expression: Expression) -> Expression:
     """The same expression, unless sub-queries made it grow beyond measure."""
     nodes, levels, level = 0, 0, [expression]
     while level:
@@ -131,48 +130,3 @@ def _small(expression: Expression) -> Expression:
             raise UnsupportedQuery("the sub-queries make an expression too long; compute it in fewer steps")
         level = [child for one in level for child in children(one)]
     return expression
-
-
-def scope_of(query: Query, tables: Mapping[str, Table], ctes: Ctes = NO_CTES) -> Scope:
-    """The rows that a query's FROM and WHERE speak of."""
-    base = _source(query.source, tables, _with(query, ctes))
-    if query.where is not None and aggregates(query.where):
-        raise UnsupportedQuery("WHERE filters rows, before aggregating; put conditions on aggregates into HAVING")
-    where = None if query.where is None else _small(base.resolve(query.where))
-    return replace(base, where=both(base.where, where))
-
-
-def _source(source: TableName | Subquery, tables: Mapping[str, Table], ctes: Ctes) -> Scope:
-    if isinstance(source, Subquery):
-        return _rows(source.query, source.alias or "", tables, ctes)
-    if source.name in ctes:
-        query, before = ctes[source.name]
-        return _rows(query, source.alias or source.name, tables, before)
-    matches = [name for name in tables if name.lower() == source.name.lower()]
-    if not matches:
-        raise unknown("table", source.name, [*tables, *ctes.named])
-    columns = {name.lower(): Named(name, Column(name)) for name in tables[matches[0]].columns}
-    return Scope(matches[0], columns, None, source.alias or source.name)
-
-
-def _rows(query: Query, label: str, tables: Mapping[str, Table], ctes: Ctes) -> Scope:
-    """A query in the place of a table: it may select and filter rows, nothing else."""
-    listed = query.outputs or ()
-    if query.groups or query.having or any(aggregates(output.expression) for output in listed):
-        raise UnsupportedQuery("a sub-query may select and filter rows; aggregate in the outer query")
-    if query.order or query.limit is not None:
-        raise UnsupportedQuery("ORDER BY and LIMIT on private rows are not answered; use them on the result")
-    inner = scope_of(query, tables, ctes)
-    if query.outputs is None:
-        return replace(inner, label=label)
-    names: dict[str, Named] = {}
-    for output in query.outputs:
-        expression = output.expression
-        own = inner.named(expression).spelling if isinstance(expression, Column) else None
-        name = output.alias or own
-        if name is None:
-            raise UnsupportedQuery(f"name the column of the sub-query: {expression.sql()} AS something")
-        if name.lower() in names:
-            raise UnsupportedQuery(f"the sub-query has two columns named {name!r}; name them differently")
-        names[name.lower()] = Named(name, _small(inner.resolve(expression)))
-    return Scope(inner.table, names, inner.where, label)

@@ -16,18 +16,20 @@ from sfumato.plan.stumble import DIALECT, stumbled
 LONGEST = 100_000
 _NEAR = 100  # characters before its first name or constant in which a construct begins
 DEEPEST = 100  # of a tree, so that no walk over it is stopped by Python
-JOINS = "joins are not answered yet; ask one table at a time"
+JOINS = "tables are joined by JOIN, LEFT JOIN, SEMI JOIN or ANTI JOIN with ON or USING"
 PARTS = {
     "joins": JOINS,
     "laterals": JOINS,
     "db": "write the table's name without a schema",
     "catalog": "write the table's name without a schema",
-    "query": "IN takes a list of constants",
+    "query": "IN takes a list of constants; rows of another table are sought by SEMI JOIN or ANTI JOIN with ON",
     "field": "a name with a space is written in double quotes, and after IN stands a list: IN ('a', 'b')",
     "distinct": "GROUP BY the columns instead",
     "decimals": f"ROUND takes a constant number of digits from -{MOST_DIGITS} to {MOST_DIGITS}, FLOOR and CEIL none",
     "sample": "the whole table is asked; noise protects, not sampling",
     "windows": "windows over private rows are not answered",
+    "method": JOINS,
+    "on": "GROUP BY the columns instead",
     "qualify": "leave out QUALIFY; filter groups with HAVING",
     "offset": "leave out OFFSET",
     "all": "name the columns after GROUP BY",
@@ -52,7 +54,7 @@ INSTEAD: dict[type[Any], str] = {
     "divide by SUM(COUNT(*)) OVER (), or use share_of_total of the answer",
     exp.Join: JOINS,
     exp.SetOperation: "ask two questions",
-    exp.Exists: "filter by the columns of the one table",
+    exp.Exists: "join instead: FROM people SEMI JOIN visits ON people.id = visits.id, or ANTI JOIN for NOT EXISTS",
     exp.Distinct: "GROUP BY the columns instead",
     exp.Star: "name the columns",
     exp.Filter: "put the condition into WHERE, or into CASE WHEN inside the aggregate",
@@ -171,6 +173,10 @@ def bare(tree: exp.Expression) -> exp.Expression:
         elif isinstance(node, exp.Identifier):
             node.set("this", node.name.lower())
             node.set("quoted", True)
+        elif isinstance(node, exp.Join):  # JOIN is INNER JOIN, LEFT JOIN is LEFT OUTER JOIN
+            spelt = str(node.args.get("kind") or "").upper()
+            node.set("kind", None if spelt in ("", "INNER", "OUTER") else spelt)
+            node.set("side", None if spelt in ("SEMI", "ANTI") else node.args.get("side") or None)
         elif isinstance(node, exp.Like) and node.args.get("negate"):
             node.replace(exp.Not(this=exp.Like(this=node.this, expression=node.expression)))
     return copied

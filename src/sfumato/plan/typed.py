@@ -112,6 +112,18 @@ def read_dates(expression: Expression, kind_of: Callable[[Expression], Kind | No
     return changed
 
 
+def dated(expression: Expression, columns: Mapping[str, Declared]) -> Expression:
+    """The same expression over these columns, its dates read."""
+    return read_dates(expression, lambda part: typed(part, columns).kind)
+
+
+def condition(expression: Expression, columns: Mapping[str, Declared]) -> Typed:
+    """A condition over rows, its dates read; refused if it is of another kind."""
+    found = typed(dated(expression, columns), columns)
+    expect(found, Kind.BOOLEAN)
+    return found
+
+
 def _meets_date(parts: list[Expression | None], kind_of: Callable[[Expression], Kind | None]) -> bool:
     """Whether there is a text among parts of which another is a date."""
     texts = [isinstance(part, Literal) and part.is_text for part in parts]

@@ -1,0 +1,83 @@
+"""The tables that a curator is given, checked together: private ones of one population, and public ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sfumato.dataset.name import at, find
+from sfumato.dataset.public_table import PublicTable
+from sfumato.dataset.table import Table
+from sfumato.errors import InvalidArgument
+from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.neighbours import Neighbours
+
+
+def read_tables(tables: object) -> tuple[dict[str, Table], dict[str, PublicTable]]:
+    """The private and the public ones by their names."""
+    if not isinstance(tables, Mapping) or not all(isinstance(each, (Table, PublicTable)) for each in tables.values()):
+        raise _no_tables(f"a {type(tables).__name__}")
+    private = {name: table for name, table in tables.items() if isinstance(table, Table)}
+    public = {name: table for name, table in tables.items() if isinstance(table, PublicTable)}
+    if not private:
+        raise _no_tables("none that is private" if public else "none")
+    if len({name.lower() for name in tables}) < len(tables):
+        raise InvalidArgument("tables must have different names, whatever their case; got two alike; rename one")
+    check_public(private, public)
+    for name, table in private.items():
+        with at(f"table {name!r}"):
+            _check_parent(name, table, private)
+    return private, public
+
+
+def _no_tables(got: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"tables must map names to tables; got {got}; write {{'people': sf.table('people.parquet', ...)}}"
+    )
+
+
+def check_public(private: Mapping[str, Table], public: Mapping[str, PublicTable]) -> None:
+    """Refuse a source that is declared public and private: everybody could read what is to be protected."""
+    for name, table in public.items():
+        for other, secret in private.items():
+            if table.identity & secret.source.identity:
+                raise InvalidArgument(
+                    f"a source must be public or private; got {table.label} as public {name!r} and private {other!r}; "
+                    "keep it private"
+                )
+
+
+def _check_parent(name: str, table: Table, tables: Mapping[str, Table]) -> None:
+    """Refuse a unit through a table that is not there, by keys of another kind, or in a circle."""
+    seen, here = [name], table
+    while here.inherits is not None:
+        parent = find(here.inherits.table, tables, what="table", where="this curator")
+        if parent in seen:
+            raise InvalidArgument(
+                f"a unit must come from a table that has one; got a circle: {' -> '.join([*seen, parent])}"
+            )
+        for column, key in zip(here.inherits.columns, here.inherits.keys, strict=True):
+            mine, theirs = here.kind(column), tables[parent].kind(key)
+            if mine is not theirs:
+                raise InvalidArgument(
+                    f"through must compare columns of one type; got {column} of type {mine} and {parent}.{key} of type "
+                    f"{theirs}; declare one type for both"
+                )
+        seen, here = [*seen, parent], tables[parent]
+    if table.inherits is not None and not here.unit.columns:
+        raise InvalidArgument(f"through must lead to a table with a unit; got {seen[-1]!r}, in which a row is a unit")
+
+
+def check_alike(tables: Mapping[str, Table], allowance: Guarantee) -> None:
+    """An allowance is for one relation of neighbours, and for its own unit where it names one."""
+    relations = {table.neighbours for table in tables.values()}
+    if len(relations) > 1:
+        raise InvalidArgument(
+            "tables of one population must have the same neighbours; got both; losses of the two do not add up"
+        )
+    if allowance.neighbours not in relations and allowance.neighbours is not Neighbours.ADD_REMOVE:
+        raise InvalidArgument(
+            f"the allowance must have the tables' neighbours; got {allowance.neighbours.value}; declare the tables so"
+        )
+    units = {table.unit for table in tables.values() if table.inherits is None}
+    if allowance.unit.columns and units != {allowance.unit}:
+        raise InvalidArgument(f"the allowance must be for the tables' unit; got {allowance.unit}; leave it out there")

@@ -1,0 +1,241 @@
+"""A relation as SQL: every part of it has its columns under the engine's own names, and the unit's beside them.
+
+Nothing here looks further than one unit's rows: a join compares units, a sub-query groups by them, and which rows a cap
+takes is decided by their contents. Sums are of whole numbers, since a sum of doubles depends on the order of rows, and
+that on the rows of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from sfumato.dataset.kind import Kind
+from sfumato.engines.duckdb_source import open_source, reading
+from sfumato.engines.lower import Lower, number, read_column, used_columns
+from sfumato.plan.node import Column, Expression, How, children, quoted
+from sfumato.plan.relation import (
+    Cap,
+    Filtered,
+    Grouped,
+    Inherited,
+    Inner,
+    Joined,
+    Looked,
+    Relation,
+    Stacked,
+    Stored,
+)
+
+_STEP = 1 << 20  # steps of 1 in the larger part of a value, and of the rest as many as 62 digits
+_REST = 1 << 62
+_LARGEST = 2.0**58  # 2**48 rows of it, in steps, fit 128 bits
+
+
+class Sources:
+    """The tables of one question, opened for a connection."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self._opened = 0
+
+    def rows(self, relation: Relation, names: Mapping[str, str]) -> str:
+        """A query for columns of a relation under the names they get, and its unit's as u0, u1, ...
+
+        Rows with a NULL among the latter are still there, for whoever asks to leave out.
+        """
+        match relation.how:
+            case Stored():
+                return self._stored(relation.how, names)
+            case Inherited():
+                return self._inherited(relation, relation.how, names)
+            case Filtered():
+                return self._filtered(relation, relation.how, names)
+            case Grouped():
+                return self._grouped(relation, relation.how, names)
+            case Joined():
+                return self._joined(relation, relation.how, names)
+            case Looked():
+                return self._looked(relation, relation.how, names)
+            case Stacked():
+                return self._stacked(relation, relation.how, names)
+
+    def _stored(self, stored: Stored, names: Mapping[str, str]) -> str:
+        source = open_source(self._connection, stored.table, names, self._free("source"))
+        return reading(stored.table, source, names, unit_names(stored.table.unit.columns))
+
+    def _free(self, name: str) -> str:
+        """A name for what is registered, which nothing else has."""
+        self._opened += 1
+        return name if self._opened == 1 else f"{name}{self._opened}"
+
+    def _inherited(self, relation: Relation, how: Inherited, names: Mapping[str, str]) -> str:
+        """Every row once for each unit that has its key in the parent."""
+        own = {name: as_name for name, as_name in names.items() if name in how.table.columns}
+        both = _numbered([*own, *(one for one, _ in how.on)])
+        source = open_source(self._connection, how.table, both, self._free("source"))
+        mine = reading(how.table, source, both, ())
+        theirs = _numbered([*(key for _, key in how.on), *(each for each in names if each not in own)])
+        units = unit_names(relation.unit.columns)
+        listed = ", ".join(dict.fromkeys([*units, *theirs.values()]))
+        parent = f"SELECT DISTINCT {listed} FROM ({self.rows(how.parent, theirs)})"
+        same = " AND ".join(f"mine.{both[one]} = parent.{theirs[other]}" for one, other in how.on)
+        chosen = [f"mine.{both[name]} AS {as_name}" for name, as_name in own.items()]
+        chosen += [f"parent.{theirs[name]} AS {as_name}" for name, as_name in names.items() if name not in own]
+        chosen += [f"parent.{unit} AS {unit}" for unit in units]
+        return f"SELECT {', '.join(chosen)} FROM ({mine}) AS mine JOIN ({parent}) AS parent ON {same}"
+
+    def _filtered(self, relation: Relation, how: Filtered, names: Mapping[str, str]) -> str:
+        needed = _numbered([*names, *_used([how.where.expression])])
+        lower = Lower(relation.columns, {Column(name): own for name, own in needed.items()})
+        chosen = [f"{needed[name]} AS {own}" for name, own in names.items()] + unit_names(relation.unit.columns)
+        rows = self.rows(how.source, needed)
+        return f"SELECT {', '.join(chosen) or '1 AS one'} FROM ({rows}) WHERE {lower.sql(how.where.expression)}"
+
+    def _grouped(self, relation: Relation, how: Grouped, names: Mapping[str, str]) -> str:
+        """The unit's columns by themselves, as they are stored; what is read of them follows from that."""
+        arguments = [inner.argument.expression for _, inner in how.aggregates if inner.argument is not None]
+        needed = _numbered(_used([*(key.expression for _, key in how.keys), *arguments]))
+        source = how.source
+        lower = Lower(source.columns, {Column(name): own for name, own in needed.items()})
+        units, chosen, by = unit_names(relation.unit.columns), [], unit_names(relation.unit.columns)
+        for name, key in how.keys:
+            rendered = _plain(lower.sql(key.expression), key.kind)
+            if isinstance(key.expression, Column) and key.expression.name in source.unit.columns:
+                rendered = f"min({rendered})"
+            else:
+                by.append(rendered)
+            chosen += [f"{rendered} AS {names[name]}"] if name in names else []
+        chosen += [f"{_aggregate(inner, lower)} AS {names[name]}" for name, inner in how.aggregates if name in names]
+        rows = self.rows(source, needed)
+        return f"SELECT {', '.join([*chosen, *units])} FROM ({rows}) GROUP BY {', '.join(by)}"
+
+    def _joined(self, relation: Relation, how: Joined, names: Mapping[str, str]) -> str:
+        theirs = {new: old for old, new in how.renamed}
+        wanted = list(dict.fromkeys([*names, *_used([] if how.on is None else [how.on.expression])]))
+        mine = _numbered([name for name in wanted if name not in theirs])
+        other = _numbered([theirs[name] for name in wanted if name in theirs])
+        left = self._capped(how.left, how.left_cap, mine)
+        right = self._capped(how.right, how.right_cap, other)
+        units = unit_names(relation.unit.columns)
+        same = " AND ".join(
+            f"TRY_CAST(l.{unit} AS {kind.value}) = TRY_CAST(r.{quoted(f'u{place}')} AS {kind.value})"
+            for unit, kind, place in zip(units, how.left.stored, how.paired, strict=True)
+            if kind is not None
+        )
+        if how.how in (How.SEMI, How.ANTI):
+            chosen = [f"l.{mine[name]} AS {own}" for name, own in names.items()] + [f"l.{unit}" for unit in units]
+            sought = f"SELECT DISTINCT {', '.join(units)} FROM ({right})"
+            return f"SELECT {', '.join(chosen)} FROM ({left}) AS l {how.how.value} ({sought}) AS r ON {same}"
+        known = {name: f"r.{other[theirs[name]]}" if name in theirs else f"l.{mine[name]}" for name in wanted}
+        lower = Lower(relation.columns, {Column(name): own for name, own in known.items()})
+        on = same if how.on is None else f"{same} AND {lower.sql(how.on.expression)}"
+        chosen = [f"{known[name]} AS {own}" for name, own in names.items()] + [f"l.{unit} AS {unit}" for unit in units]
+        return f"SELECT {', '.join(chosen)} FROM ({left}) AS l {how.how.value} ({right}) AS r ON {on}"
+
+    def _capped(self, side: Relation, cap: Cap | None, names: Mapping[str, str]) -> str:
+        """One side of a join; of each unit at most so many rows, in an order that follows from their contents."""
+        if cap is None:
+            return self.rows(side, names)
+        needed = _numbered([*names, *cap.apart])  # those of `names` come first, so they keep their names
+        by = ", ".join([*unit_names(side.unit.columns), *(needed[name] for name in cap.apart)])
+        order = ", ".join(needed.values())
+        within = f" ORDER BY hash({order}), {order}" if order else ""
+        place = f"row_number() OVER (PARTITION BY {by}{within})"
+        return f"SELECT * FROM ({self.rows(side, needed)}) QUALIFY {place} <= {cap.rows}"
+
+    def _looked(self, relation: Relation, how: Looked, names: Mapping[str, str]) -> str:
+        theirs = {new: old for old, new in how.renamed}
+        wanted = list(dict.fromkeys([*names, *_used([how.on.expression])]))
+        mine = _numbered([name for name in wanted if name not in theirs])
+        other = _numbered([theirs[name] for name in wanted if name in theirs])
+        table = self._free("public")
+        self._connection.register(table, how.public.rows)
+        public = ", ".join(
+            f"{read_column(f'p.{quoted(name)}', how.public.columns[name])} AS {own}" for name, own in other.items()
+        )
+        known = {name: f"r.{other[theirs[name]]}" if name in theirs else f"l.{mine[name]}" for name in wanted}
+        lower = Lower(relation.columns, {Column(name): own for name, own in known.items()})
+        units = unit_names(relation.unit.columns)
+        chosen = [f"{known[name]} AS {own}" for name, own in names.items()] + [f"l.{unit} AS {unit}" for unit in units]
+        return (
+            f"SELECT {', '.join(chosen) or '1 AS one'} FROM ({self.rows(how.left, mine)}) AS l {how.how.value} "
+            f"(SELECT {public or '1 AS one'} FROM {table} AS p) AS r ON {lower.sql(how.on.expression)}"
+        )
+
+    def _stacked(self, relation: Relation, how: Stacked, names: Mapping[str, str]) -> str:
+        parts = []
+        for (source, expressions), paired in zip(how.parts, how.paired, strict=True):
+            columns = dict(zip(relation.columns, expressions, strict=True))
+            needed = _numbered(_used([columns[name] for name in names]))
+            lower = Lower(source.columns, {Column(name): own for name, own in needed.items()})
+            chosen = [
+                f"CAST({lower.sql(columns[name])} AS {(relation.columns[name].kind or Kind.TEXT).value}) AS {own}"
+                for name, own in names.items()
+            ]
+            chosen += [
+                f"TRY_CAST({quoted(f'u{theirs}')} AS {kind.value}) AS {quoted(f'u{place}')}"
+                for place, (theirs, kind) in enumerate(zip(paired, relation.stored, strict=True))
+                if kind is not None
+            ]
+            parts.append(f"SELECT {', '.join(chosen) or '1 AS one'} FROM ({self.rows(source, needed)})")
+        return " UNION ALL ".join(parts)
+
+
+def unit_names(columns: Sequence[str]) -> list[str]:
+    """The engine's names for the unit's columns."""
+    return [quoted(f"u{place}") for place in range(len(columns))]
+
+
+def _numbered(columns: Iterable[str]) -> dict[str, str]:
+    return {name: quoted(f"c{place}") for place, name in enumerate(dict.fromkeys(columns))}
+
+
+def _used(expressions: list[Expression]) -> list[str]:
+    return sorted(used_columns(expressions, children))
+
+
+def _plain(sql: str, kind: Kind | None) -> str:
+    """A key in which equal numbers are spelled alike: 0 and -0."""
+    return f"({sql} + CAST(0 AS DOUBLE))" if kind is Kind.REAL else sql
+
+
+def _aggregate(inner: Inner, lower: Lower) -> str:
+    """An exact aggregate, whose value does not depend on the order of rows."""
+    if inner.argument is None:
+        return "count(*)"
+    kind = inner.argument.kind
+    value = _plain(lower.sql(inner.argument.expression), kind)
+    if kind is None:
+        value = "CAST(NULL AS DOUBLE)"
+    if inner.function == "count":
+        return f"count({'DISTINCT ' if inner.distinct else ''}{value})"
+    if inner.function in ("min", "max"):
+        return f"{inner.function}({value})"
+    double = f"CAST({value} AS DOUBLE)"
+    present = f"(CASE WHEN isfinite({double}) THEN {_clipped(double, inner)} END)"
+    if inner.function == "median":
+        return f"quantile_cont({present}, 0.5)"
+    small = inner.argument.interval is not None and inner.argument.interval.largest <= 1 << 40
+    total = _sum(present, "BIGINT" if small else "HUGEINT")
+    return total if inner.function == "sum" else f"{total} / count({present})"
+
+
+def _clipped(value: str, inner: Inner) -> str:
+    interval = None if inner.argument is None else inner.argument.interval
+    if interval is None:
+        return f"greatest(least({value}, {_LARGEST!r}), {-_LARGEST!r})"
+    most = Fraction(_LARGEST)
+    low, high = number(max(interval.low, -most)), number(min(interval.high, most))
+    return f"greatest(least({value}, {high}), {low})"
+
+
+def _sum(value: str, whole: str) -> str:
+    """A sum of doubles in two parts of whole numbers, exact for values of up to 2**58 and digits down to 2**-82."""
+    large = f"floor({value} * CAST({_STEP} AS DOUBLE))"
+    rest = f"floor(({value} * CAST({_STEP} AS DOUBLE) - {large}) * CAST({_REST} AS DOUBLE))"
+    return (
+        f"(CAST(sum(CAST({large} AS {whole})) AS DOUBLE) / CAST({_STEP} AS DOUBLE) + "
+        f"CAST(sum(CAST({rest} AS BIGINT)) AS DOUBLE) / CAST({_REST} AS DOUBLE) / CAST({_STEP} AS DOUBLE))"
+    )

@@ -1,0 +1,250 @@
+"""Private rows: how they come about, whose they are, and what is public about their columns.
+
+Every relation carries all columns of the unit, whatever a question selects, and each of its rows comes from rows of one
+unit alone. So without a unit it has the same rows but those of the unit: that is all the rest of a plan relies on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from sfumato.dataset.column import Bounds
+from sfumato.dataset.column import Column as Declared
+from sfumato.dataset.kind import Kind
+from sfumato.dataset.public_table import PublicTable
+from sfumato.dataset.table import Table
+from sfumato.plan.node import Column, Expression, How
+from sfumato.plan.typed import Typed
+from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.unit import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The rows of a declared table."""
+
+    name: str
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Inherited:
+    """The rows of a table whose unit is that of the parent's rows with the same key: one copy for each such unit."""
+
+    name: str
+    table: Table
+    parent: Relation
+    on: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """The rows that pass a condition."""
+
+    source: Relation
+    where: Typed
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """An exact aggregate over rows of one unit; no argument: COUNT(*)."""
+
+    function: str
+    argument: Typed | None
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """One row for each unit, or for each unit and values of other keys; `keys` and `aggregates` by their names."""
+
+    source: Relation
+    keys: tuple[tuple[str, Typed], ...]
+    aggregates: tuple[tuple[str, Inner], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cap:
+    """So many rows of a unit with the same values in some columns are taken, which ones depends on their contents."""
+
+    rows: int
+    apart: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """Rows of one unit side by side; `on` is what must hold beside the unit, over the columns of both.
+
+    The columns of the right have new names. A cap holds what the owner says of a side: that a unit has few rows there.
+    """
+
+    left: Relation
+    right: Relation
+    how: How
+    on: Typed | None
+    renamed: tuple[tuple[str, str], ...]
+    paired: tuple[int, ...]  # for each unit column of the left, which one of the right it is
+    left_cap: Cap | None = None
+    right_cap: Cap | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """Rows with the public rows that match; the columns of the public table have new names."""
+
+    left: Relation
+    name: str
+    public: PublicTable
+    how: How
+    on: Typed
+    renamed: tuple[tuple[str, str], ...]
+    matches: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stacked:
+    """The rows of several relations, one after the other: expressions are the columns of each, `paired` its unit's."""
+
+    parts: tuple[tuple[Relation, tuple[Expression, ...]], ...]
+    paired: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Rows of units.
+
+    columns    what is public about each
+    unit       the names of the unit's columns; an engine carries them apart, so they need not be among `columns`
+    stored     the kinds in which these are stored
+    means      what they tell apart
+    growth     how many rows one row of a table can become on the way, at most
+    most_rows  of a unit, as the owner says or by how the rows came about (`sure`); None: nobody knows
+
+    """
+
+    how: Stored | Inherited | Filtered | Grouped | Joined | Looked | Stacked
+    columns: Mapping[str, Declared] = field(hash=False)
+    unit: Unit
+    stored: tuple[Kind | None, ...]
+    neighbours: Neighbours
+    most_rows: int | None
+    sure: bool = False
+    means: tuple[str, ...] = ()
+    growth: int = 1
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations that it is made of."""
+        match self.how:
+            case Stored():
+                return ()
+            case Inherited(parent=parent):
+                return (parent,)
+            case Filtered(source=source) | Grouped(source=source):
+                return (source,)
+            case Joined(left=left, right=right):
+                return left, right
+            case Looked(left=left):
+                return (left,)
+            case Stacked(parts):
+                return tuple(part for part, _ in parts)
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The private tables that are read, by their names, in order."""
+        own = {self.how.name: self.how.table} if isinstance(self.how, (Stored, Inherited)) else {}
+        found = {name: table for source in self.inputs for name, table in source.tables.items()}
+        return dict(sorted({**own, **found}.items()))
+
+    @property
+    def public(self) -> dict[str, PublicTable]:
+        """The public tables that are read, by their names, in order."""
+        own = {self.how.name: self.how.public} if isinstance(self.how, Looked) else {}
+        found = {name: table for source in self.inputs for name, table in source.public.items()}
+        return dict(sorted({**own, **found}.items()))
+
+    @property
+    def aggregates(self) -> bool:
+        """Whether something was computed of each unit: nobody can declare bounds of that, so they are bought."""
+        return isinstance(self.how, Grouped) or any(source.aggregates for source in self.inputs)
+
+    @property
+    def name(self) -> str:
+        """The private tables in one word."""
+        return " + ".join(self.tables)
+
+    @property
+    def version(self) -> str:
+        """The label of the data; of all tables where there are several."""
+        labels = {name: table.version for name, table in self.tables.items()}
+        labels |= {name: table.version for name, table in self.public.items()}
+        return next(iter(labels.values())) if len(labels) == 1 else ", ".join(f"{n} {v}" for n, v in labels.items())
+
+
+def stored(name: str, table: Table) -> Relation:
+    """The rows of a table that has its own unit."""
+    assert table.inherits is None, "a table that inherits its unit is read through its parent"
+    return Relation(
+        Stored(name, table),
+        table.columns,
+        table.unit,
+        table.stored,
+        table.neighbours,
+        table.most_rows,
+        not table.unit.columns,
+        table.means,
+    )
+
+
+def inherited(name: str, table: Table, parent: Relation) -> Relation:
+    """The rows of a table whose unit is its parent's; the parent's unit columns can be named too."""
+    assert table.inherits is not None
+    on = tuple(zip(table.inherits.columns, table.inherits.keys, strict=True))
+    columns = {**{name: parent.columns[name] for name in parent.unit.columns}, **table.columns}
+    how = Inherited(name, table, parent, on)
+    return replace(parent, how=how, columns=columns, most_rows=table.most_rows, sure=False)
+
+
+def filtered(source: Relation, where: Typed | None) -> Relation:
+    """The rows that pass."""
+    return source if where is None else replace(source, how=Filtered(source, where))
+
+
+def grouped(
+    source: Relation, keys: tuple[tuple[str, Typed], ...], aggregates: tuple[tuple[str, Inner], ...]
+) -> Relation:
+    """One row for each unit and values of the other keys; the unit's columns are among the keys."""
+    names = {typed.expression: name for name, typed in keys}
+    columns = {name: _declared(typed, source.columns) for name, typed in keys}
+    columns |= {name: _aggregated(inner, source.most_rows) for name, inner in aggregates}
+    unit = Unit(tuple(names[Column(name)] for name in source.unit.columns))
+    alone = len(keys) == len(unit.columns)
+    most, sure = (1, True) if alone else (source.most_rows, source.sure)
+    how = Grouped(source, keys, aggregates)
+    return replace(source, how=how, columns=columns, unit=unit, most_rows=most, sure=sure)
+
+
+def _declared(typed: Typed, columns: Mapping[str, Declared]) -> Declared:
+    if isinstance(typed.expression, Column):
+        return columns[typed.expression.name]
+    bounds = None if typed.interval is None else Bounds(typed.interval.low, typed.interval.high)
+    return Declared(typed.kind, bounds)
+
+
+def _aggregated(inner: Inner, most: int | None) -> Declared:
+    """What is public about an exact aggregate; bounds only where the number of rows is bounded."""
+    if inner.function == "count":
+        least = 1 if inner.argument is None else 0
+        return Declared(Kind.INTEGER, None if most is None else Bounds(Fraction(least), Fraction(most)))
+    assert inner.argument is not None
+    interval, kind = inner.argument.interval, inner.argument.kind or Kind.REAL
+    bounds = None if interval is None else Bounds(interval.low, interval.high)
+    if inner.function in ("min", "max"):
+        return Declared(kind, bounds)
+    if inner.function == "sum" and interval is not None:
+        times = most or 0
+        ends = Bounds(min(interval.low, times * interval.low), max(interval.high, times * interval.high))
+        bounds = None if most is None else ends
+    return Declared(Kind.REAL, bounds)

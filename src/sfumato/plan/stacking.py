@@ -1,0 +1,101 @@
+"""UNION ALL: the rows of several queries one after the other, each with its unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sfumato.dataset.column import Bounds, Key
+from sfumato.dataset.column import Column as Declared
+from sfumato.errors import UnsupportedQuery
+from sfumato.plan.interval import hull
+from sfumato.plan.joining import paired_units
+from sfumato.plan.node import Column, Literal
+from sfumato.plan.relation import Relation, Stacked
+from sfumato.plan.scope import Named, Scope
+from sfumato.plan.typed import Typed, dated, same_kind, typed
+from sfumato.privacy.unit import Unit
+
+
+def stack(parts: Sequence[Scope], label: str) -> Scope:
+    """The rows of all parts; columns go by their places, and have the names of the first part."""
+    first, *others = parts
+    for other in others:
+        if len(other.listed) != len(first.listed):
+            raise UnsupportedQuery(
+                f"queries between UNION ALL must have as many columns each; got {len(first.listed)} and "
+                f"{len(other.listed)}; select the same ones"
+            )
+    paired = tuple(paired_units(first.rows, part.rows, "UNION ALL") for part in parts)
+    sides = [part.filtered() for part in parts]
+    rows = [[_typed(each, side.rows) for each in side.listed] for side in sides]
+    names = [each.spelling for each in first.listed]
+    columns = {
+        name: _declared([column[place] for column in rows], [side.rows for side in sides])
+        for place, name in enumerate(names)
+    }
+    unit = Unit(tuple(_unit_name(place, sides, paired, rows, names) for place in range(len(first.rows.unit.columns))))
+    most = [side.rows.most_rows for side in sides]
+    known = [each for each in most if each is not None]
+    how = Stacked(
+        tuple((side.rows, tuple(each.expression for each in column)) for side, column in zip(sides, rows, strict=True)),
+        paired,
+    )
+    total = (sum(known) if unit.columns else 1) if len(known) == len(most) else None
+    relation = replace(
+        first.rows,
+        how=how,
+        columns=columns,
+        unit=unit,
+        most_rows=total,
+        sure=all(side.rows.sure for side in sides),
+        growth=max(side.rows.growth for side in sides),
+    )
+    return Scope.of(relation, [Named(name, Column(name), label) for name in names])
+
+
+def _typed(named: Named, rows: Relation) -> Typed:
+    return typed(dated(named.meaning, rows.columns), rows.columns)
+
+
+def _declared(parts: Sequence[Typed], rows: Sequence[Relation]) -> Declared:
+    """What is public about a column of several parts: the keys of all, if all have them, and bounds that hold all."""
+    kind = same_kind(parts[0].expression, tuple(parts))
+    if kind is None:
+        raise UnsupportedQuery("a column of NULL alone has no kind; write CAST(NULL AS DOUBLE), or select a column")
+    interval = hull([part.interval for part in parts if part.kind is not None])
+    bounds = None if interval is None else Bounds(interval.low, interval.high)
+    keys = [_keys(part, of) for part, of in zip(parts, rows, strict=True)]
+    listed = [each for each in keys if each is not None]
+    if len(listed) < len(keys) or any(part.kind not in (kind, None) for part in parts):
+        return Declared(kind, bounds)
+    return Declared(kind, bounds, tuple(dict.fromkeys(key for each in listed for key in each)) or None)
+
+
+def _keys(part: Typed, rows: Relation) -> tuple[Key, ...] | None:
+    match part.expression:
+        case Column(name):
+            return rows.columns[name].keys
+        case Literal(str(value)) if part.expression.is_text:
+            return (value,)
+        case Literal(None):
+            return ()
+    return None
+
+
+def _unit_name(
+    place: int,
+    sides: Sequence[Scope],
+    paired: Sequence[Sequence[int]],
+    rows: Sequence[Sequence[Typed]],
+    names: Sequence[str],
+) -> str:
+    """The name of the column that is the unit's in every part; where there is none, one that no column has."""
+    wanted = [Column(side.rows.unit.columns[each[place]]) for side, each in zip(sides, paired, strict=True)]
+    for number, name in enumerate(names):
+        if [column[number].expression for column in rows] == wanted:
+            return name
+    name = sides[0].rows.unit.columns[place]
+    while name in names:
+        name += "'"
+    return name
