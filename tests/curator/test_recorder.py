@@ -21,6 +21,7 @@ from sfumato.dataset.frame import Frame
 from sfumato.engines import duckdb_run as engine
 from sfumato.engines.duckdb import DuckdbEngine
 from sfumato.plan import selection
+from sfumato.plan.relation import stored
 
 PAIRS = 1_680  # of a plan and a unit; six runs make more than 10,000
 
