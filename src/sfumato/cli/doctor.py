@@ -20,6 +20,7 @@ from sfumato import __version__, charts
 from sfumato.cli import given
 from sfumato.cli.failure import ANY_HINT, DEFECT, read
 from sfumato.cli.screen import output, say, show
+from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
 from sfumato.entropy import SYSTEM
 from sfumato.errors import InvalidArgument, SfumatoError, SourceNotFound
@@ -134,13 +135,22 @@ def _project(where: Path | None) -> Iterator[Finding]:
         return
     yield Finding("project", OK, f"{file}; tables: {', '.join(loaded.tables)}")
     yield from (_tried(f"table {name}", partial(_found, table)) for name, table in loaded.tables.items())
+    yield from (_tried(f"public {name}", partial(_known, table)) for name, table in loaded.public.items())
     yield _ledger(loaded)
     yield _space(loaded)
 
 
 def _found(table: Table) -> str:
     _ = table.source.identity  # refuses what is gone
+    if table.inherits is not None:
+        return (
+            f"{table.source.label}; protected: what {table.inherits.table} protects, by {', '.join(table.unit.columns)}"
+        )
     return f"{table.source.label}; protected: {table.unit}"
+
+
+def _known(table: PublicTable) -> str:
+    return f"{table.label}; PUBLIC, {table.size:,} rows"
 
 
 def _ledger(loaded: Project) -> Finding:

@@ -125,6 +125,8 @@ def notes(plan: PricedPlan, found: Sequence[Measured]) -> tuple[str, ...]:
         kind, about = _note(plan, measured)
         kinds.setdefault(kind, []).append(about)
     found_out = [said.format("; ".join(kinds[kind])) for kind, said in _NOTES.items() if kind in kinds]
+    if "unseen" in kinds and plan.bound.table.most_rows is None:
+        found_out[-1] = found_out[-1].removesuffix(".") + "; a maximum (most_rows) helps."
     extreme = [each for each in found if {Fraction(0), Fraction(1)} & set(each.priced.measure.points)]
     rows = max((beyond(each.noise) * float(each.priced.step) for each in extreme), default=0.0)
     found_out += [f"About {rows:,.0f} rows lie beyond a minimum or a maximum here."] if extreme else []
@@ -153,7 +155,7 @@ _NOTES = {
     "few": "{}: too few units to see how much the largest ones have, so the interval has no bound on that side; "
     "declare most_rows for the table, or give bound=, or ask with more epsilon.",
     "unseen": "Units of unusually large influence may exist that are too few to be seen: {}. Intervals cover what the "
-    "limit takes from them only as far as their numbers fall off like those seen; a maximum (most_rows) helps.",
+    "limit takes from them only as far as their numbers fall off like those seen.",
 }
 
 

@@ -95,19 +95,21 @@ class Sources:
 
     def _grouped(self, relation: Relation, how: Grouped, names: Mapping[str, str]) -> str:
         """The unit's columns by themselves, as they are stored; what is read of them follows from that."""
-        arguments = [inner.argument.expression for _, inner in how.aggregates if inner.argument is not None]
-        needed = _numbered(_used([*(key.expression for _, key in how.keys), *arguments]))
-        source = how.source
+        source, unit = how.source, {Column(name) for name in how.source.unit.columns}
+        keys = [(name, key) for name, key in how.keys if name in names or key.expression not in unit]
+        computed = [(names[name], inner) for name, inner in how.aggregates if name in names]
+        arguments = [inner.argument.expression for _, inner in computed if inner.argument is not None]
+        needed = _numbered(_used([*(key.expression for _, key in keys), *arguments]))
         lower = Lower(source.columns, {Column(name): own for name, own in needed.items()})
         units, chosen, by = unit_names(relation.unit.columns), [], unit_names(relation.unit.columns)
-        for name, key in how.keys:
+        for name, key in keys:
             rendered = _plain(lower.sql(key.expression), key.kind)
-            if isinstance(key.expression, Column) and key.expression.name in source.unit.columns:
+            if key.expression in unit:
                 rendered = f"min({rendered})"
             else:
                 by.append(rendered)
             chosen += [f"{rendered} AS {names[name]}"] if name in names else []
-        chosen += [f"{_aggregate(inner, lower)} AS {names[name]}" for name, inner in how.aggregates if name in names]
+        chosen += [f"{_aggregate(inner, lower)} AS {own}" for own, inner in computed]
         rows = self.rows(source, needed)
         return f"SELECT {', '.join([*chosen, *units])} FROM ({rows}) GROUP BY {', '.join(by)}"
 

@@ -57,7 +57,9 @@ def _drawn(relation: Relation, first: str, rest: str) -> list[str]:
 
 def _said(relation: Relation) -> str:
     unit = ", ".join(relation.unit.columns) or "each row"
-    rows = f"; at most {relation.most_rows:,} rows of a unit" if relation.most_rows and relation.unit.columns else ""
+    rows = ""
+    if relation.most_rows and relation.unit.columns:
+        rows = f"; at most {relation.most_rows:,} row{'s' if relation.most_rows > 1 else ''} of a unit"
     match relation.how:
         case Stored(name=name):
             what = f"private table {name}"
