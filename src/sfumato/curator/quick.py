@@ -15,6 +15,7 @@ from sfumato.curator.answer import Answer
 from sfumato.curator.charge import COUNTING
 from sfumato.curator.curator import Curator
 from sfumato.dataset.name import takes
+from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table, table
 from sfumato.errors import InvalidArgument
 from sfumato.ledger.ledger import Ledger
@@ -42,8 +43,8 @@ def ask(
 ) -> Answer:
     """A private answer about frames or files by name.
 
-    `unit`, `columns` and `most_rows` declare every table that is not declared yet, as in `sf.table`; the options are
-    those of `Curator.ask`.
+    `unit`, `columns` and `most_rows` declare every table that is not declared yet, as in `sf.table`; a public one is
+    given as `sf.public(...)`. The options are those of `Curator.ask`.
     """
     if not isinstance(data, Mapping):
         raise InvalidArgument(
@@ -51,7 +52,9 @@ def ask(
             "with the name that stands after FROM"
         )
     tables = {
-        name: source if isinstance(source, Table) else table(source, unit=unit, columns=columns, most_rows=most_rows)
+        name: source
+        if isinstance(source, (Table, PublicTable))
+        else table(source, unit=unit, columns=columns, most_rows=most_rows)
         for name, source in data.items()
     }
     # Nobody labels these tables, so a frame of the same name may be another one: no answer is given twice.

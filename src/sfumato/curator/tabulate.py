@@ -95,8 +95,15 @@ class _Asked:
     def _measure(self) -> str:
         if self.count not in ("rows", "units"):
             raise InvalidArgument(f"count must be 'rows' or 'units'; got {self.count!r}; choose one")
-        units = ", ".join(map(quoted, self.table.unit.columns))
+        units = ", ".join(map(quoted, self._owner().unit.columns))
         return f"COUNT(DISTINCT {units})" if self.count == "units" and units else "COUNT(*)"
+
+    def _owner(self) -> Table:
+        """The table whose unit it is."""
+        table = self.table
+        while table.inherits is not None:
+            table = self.curator.tables[find(table.inherits.table, self.curator.tables, what="table", where="it")]
+        return table
 
     def ask(self, axes: Sequence[Axis], **instead: Any) -> Histogram:
         """The histogram with these axes; refusals are those of `ask`."""
