@@ -128,5 +128,5 @@ def _advice(limits: tuple[_Limit, ...], amount: Amount) -> str:
     if 0 < delta < amount.delta:
         return f"a delta of at most {plain(delta, DELTA_UNIT)} fits; ask for less, {owner}"
     if amount.delta and all(each.allowance.greatest_epsilon(each.spent) for each in limits):
-        return f"no delta is left: ask a question that needs none, {owner}"
+        return "no delta is left: ask a question that needs none, or ask the owner for an allowance with delta"
     return "nothing is left; ask the owner for a larger allowance"
