@@ -121,3 +121,16 @@ def test_a_quote_tells_what_a_pilot_costs_and_what_both_can() -> None:
     assert str(quote).startswith(said)
     exact = curator(most_rows=3).quote(COUNT, within=30)
     assert exact.pilot is None and str(exact).startswith("for ± 30 it costs epsilon 0.")
+
+
+def test_a_pilot_too_small_to_see_the_largest_units_does_not_end_the_question() -> None:
+    """Its interval is open on one side; all that may be spent is then taken, and the answer is within 5 %.
+
+    Before, this was refused for nearly every seed, after the pilot was charged.
+    """
+    visits = pd.DataFrame({"p": [row % 5_000 for row in range(30_000)]})
+    releaser = NoisyReleaser(Seeded(3))
+    asked = Curator({"visits": table(visits, unit="p")}, allowance=9, releaser=releaser)
+    answer = asked.ask("SELECT COUNT(*) AS n FROM visits", within="5%", epsilon=1)
+    low, high = answer.intervals["n"][0]
+    assert answer.guarantee.epsilon <= 1 and high - low < 2 * 0.05 * 30_000

@@ -81,7 +81,7 @@ def ask_within(wanted: Within, cap: Fraction, plan: Plans, ask: Asks, left: Rema
     shortfall = _shortfall(wanted, pilot)
     if shortfall <= 1:
         return pilot
-    needed = _rounded_up(first * Fraction(shortfall) * _SLACK) if math.isfinite(shortfall) else None
+    needed = _needed(wanted, pilot, first, cap - first)
     if needed is None or needed > cap - first:
         more = "more than can be told" if needed is None else f"about {float(needed):g}"
         raise OutOfReach(
@@ -90,6 +90,19 @@ def ask_within(wanted: Within, cap: Fraction, plan: Plans, ask: Asks, left: Rema
             f"larger epsilon; the pilot's own answer is free: ask with epsilon={float(first):g}"
         )
     return _together(pilot, ask(needed), wanted)
+
+
+def _needed(wanted: Within, pilot: Answer, first: Fraction, rest: Fraction) -> Fraction | None:
+    """What the answer needs by a pilot that cost `first`; None: it does not tell.
+
+    With too few units to see the largest, intervals of a pilot are open on that side. What the other side needs is then
+    not enough, so all that is left for the answer is taken, if it is enough for that side.
+    """
+    shortfall = _shortfall(wanted, pilot)
+    if math.isfinite(shortfall):
+        return _rounded_up(first * Fraction(shortfall) * _SLACK)
+    seen = _shortfall(wanted, pilot, seen=True)
+    return rest if math.isfinite(seen) and first * Fraction(seen) * _SLACK <= rest else None
 
 
 def quote_within(wanted: Within, cap: Fraction, plan: Plans, left: Remaining) -> Quote:
@@ -138,21 +151,25 @@ def _widest(plan: PricedPlan) -> float:
     return max((each.half_width or 0.0 for each in quote_of(plan).expected.values()), default=0.0)
 
 
-def _shortfall(wanted: Within, answer: Answer) -> float:
-    """How many times wider than wanted the widest interval is; relative: of values that are surely not zero."""
+def _shortfall(wanted: Within, answer: Answer, seen: bool = False) -> float:
+    """How many times wider than wanted the widest interval is; relative: of values that are surely not zero.
+
+    `seen`: of intervals with an open side the other one.
+    """
     ratios = []
-    for value, half in _halves(answer):
+    for value, half in _halves(answer, seen):
         if wanted.relative and half >= abs(value):
             continue
         ratios.append(half / wanted.target(value))
     return max(ratios, default=math.inf)
 
 
-def _halves(answer: Answer) -> Iterator[tuple[float, float]]:
+def _halves(answer: Answer, seen: bool) -> Iterator[tuple[float, float]]:
     for name in answer.columns:
         for row, pair in zip(answer.rows, answer.intervals[name], strict=True):
             if pair is not None and row[name] is not None:
-                yield row[name], max(row[name] - pair[0], pair[1] - row[name])
+                sides = (row[name] - pair[0], pair[1] - row[name])
+                yield row[name], min(sides) if seen and math.isinf(max(sides)) else max(sides)
 
 
 def _rounded_up(epsilon: Fraction) -> Fraction:
