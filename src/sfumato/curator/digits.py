@@ -9,11 +9,12 @@ from sfumato import charts
 
 
 def rounded(value: float, interval: tuple[float, float] | None) -> float:
-    """A number without the digits that are only noise: rounded to a hundredth of the nearer end, about."""
+    """A number without the digits that are only noise: rounded to a hundredth of the nearer end, about, and inside."""
     if interval is None or not math.isfinite(value):
         return value
     sides = _sides(value, interval)
-    return round(value, 2 - _exponent(min(sides))) if sides else value
+    near = round(value, 2 - _exponent(min(sides))) if sides else value
+    return min(max(near, interval[0]), interval[1])
 
 
 def _sides(value: float, interval: tuple[float, float]) -> list[float]:

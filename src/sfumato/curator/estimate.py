@@ -52,7 +52,7 @@ def estimate(measured: Measured, key: tuple[Key, ...], off: Bar, point: int = 0)
     if measured.seen:
         return quantile_of(measured.seen[key], measured.priced.measure.points[point], off.lost, float(off.miss))
     cells = measured.cells[key]
-    away = None if off.lost is None else off.reach + off.lost
+    away = None if off.lost is None else off.reach + off.lost + _rounding(measured, cells)
     if measured.priced.measure.statistic is Statistic.MEAN:
         return _mean(measured, cells, away)
     if measured.priced.measure.statistic.is_spread:
@@ -63,6 +63,12 @@ def estimate(measured: Measured, key: tuple[Key, ...], off: Bar, point: int = 0)
     if measured.threshold is not None:
         low = _least_shown(measured.noise, cells[0], measured.threshold, float(off.miss) / 2) * step
     return Estimate(cells[0] * step, low - lost if measured.priced.signed else low, high + lost)
+
+
+def _rounding(measured: Measured, cells: tuple[int, ...]) -> int:
+    """How far the sums of a mean or a variance may be off since every row has whole steps."""
+    rows = sum(cells) // measured.priced.row_steps if measured.priced.measure.statistic.is_centred else 0
+    return 2 * max(0, rows)
 
 
 def _least_shown(noise: LaplaceNoise | GaussianNoise, cell: int, threshold: int, miss: float) -> int:

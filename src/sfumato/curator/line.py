@@ -21,6 +21,7 @@ import numpy as np
 
 from sfumato.curator.value import Estimate
 from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
+from sfumato.plan.price import ROW
 from sfumato.plan.ruler import FIRST_OCTAVE, Ruler, simplest
 
 Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -60,16 +61,21 @@ class Line:
     def balance(self, point: Fraction, beyond: float) -> Floats:
         """The balance at each edge; `beyond` is the number of rows that lie beyond a minimum or a maximum."""
         a, b = _sides(point)
-        shift = beyond if point == 0 else -beyond if point == 1 else 0.0
-        balance: Floats = a * self.left - b * (self.left[-1] - self.left) - shift
+        balance: Floats = a * self.left - b * (self.left[-1] - self.left)
+        if point in (0, 1):  # many cells have much noise together, so that more rows are needed to be sure of some
+            cells = self._noisy if point == 0 else self._noisy[-1] - self._noisy
+            balance -= (1 if point == 0 else -1) * (beyond + _SEEN * self.noise.deviation() * np.sqrt(cells))
         return balance
+
+    @cached_property
+    def _noisy(self) -> Floats:
+        """The cells with noise on the left of each edge."""
+        return np.concatenate([[0.0], np.cumsum([float(cell not in self.empty) for cell in range(len(self.counts))])])
 
     def reach(self, point: Fraction, miss: float) -> Floats:
         """What the noise in each balance exceeds on one side with probability `miss`, about."""
         a, b = _sides(point)
-        noisy = [float(cell not in self.empty) for cell in range(len(self.counts))]
-        below = np.concatenate([[0.0], np.cumsum(noisy)])
-        above = below[-1] - below
+        below, above = self._noisy, self._noisy[-1] - self._noisy
         squares = a**2 * below + b**2 * above
         fourths = a**4 * below + b**4 * above
         z = -NormalDist().inv_cdf(miss)
@@ -82,7 +88,8 @@ class Line:
     def window(self, point: Fraction, beyond: float, lost: float, miss: float) -> tuple[int, int]:
         """The cells, from the first to before the second, in which the quantile lies but with probability 2 `miss`."""
         a, b = _sides(point)
-        balance, reach = self.balance(point, beyond), self.reach(point, miss)
+        # SQL's quantile may lie between two rows, of which the balance tips at one: so a row more on either side.
+        balance, reach = self.balance(point, beyond), self.reach(point, miss) + ROW
         not_below = np.flatnonzero(balance + a * lost >= -reach)
         not_above = np.flatnonzero(balance - b * lost <= reach)
         last = len(self.edges) - 1

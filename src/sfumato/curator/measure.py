@@ -36,6 +36,7 @@ from sfumato.plan.tails import Limit, Tails, choose
 
 _LIKELY, _SURE = Fraction(1, 100), Fraction(1, 10**3)  # how often noise alone looks like a unit in any bin
 _WIDER = 8  # octaves
+_WIDER_SQUARES = 3  # of values whose squares are added up: what is farther out counts no more
 _ALIKE = 2_000  # units of other values among those that a smaller limit takes rows from: one in so many
 _AROUND = 8  # cells of the last look whose noise adds up in a quantile's rank, about
 
@@ -128,7 +129,8 @@ def _bounded(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced:
     moves, share = plan.histogram_moves, priced.bounds_share
     noisy = releaser.release(f"magnitudes {place}", run.magnitudes(place), moves, share)
     reach = share.noise(moves).reach(1 - _SURE / MAGNITUDES)
-    bound = magnitude(min(last_seen(noisy, reach) + _WIDER, MAGNITUDES - 1))
+    wider = _WIDER_SQUARES if priced.measure.statistic.is_spread else _WIDER
+    bound = magnitude(min(last_seen(noisy, reach) + wider, MAGNITUDES - 1))
     return priced.within(Interval(-bound, bound))
 
 
@@ -150,7 +152,7 @@ def _centred(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced:
     far = max(abs(signed_bin_middle(bin) - centre) for bin in (low, high))
     spread, finest = max(far, abs(centre) / 2), priced.interval.width / 2**20
     if priced.measure.statistic.is_spread:
-        spread, finest = 2 * spread, priced.interval.width / 2**10
+        spread, finest = 2 * spread, priced.interval.width / 2**12
     return priced.around(Centre(centre, min(max(spread, finest), priced.interval.width)))
 
 

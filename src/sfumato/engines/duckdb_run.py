@@ -236,11 +236,16 @@ class DuckdbRun(Rows):
         steps = {i: self.steps(i) for i in which}
         if not self.units:  # a row is a unit: its own influence is the sum of its absolute steps
             own = {i: self.row_influence(i) for i in which}
-            sums = [f"sum(({step}) * ({weight(own[i], limits[i])}) // {WEIGHT})" for i in which for step in steps[i]]
+            wide = {i: [f"CAST({step} AS HUGEINT)" for step in steps[i]] if self._wide(i) else steps[i] for i in which}
+            sums = [f"sum(({step}) * ({weight(own[i], limits[i])}) // {WEIGHT})" for i in which for step in wide[i]]
             return f"SELECT {self.place}, {', '.join(sums)} FROM {self.halved()}{self.by}"
-        sums = [f"sum({weighed(step, i)})" for i in which for step in steps[i]]
+        sums = [f"sum({weighed(step, i, self._wide(i))})" for i in which for step in steps[i]]
         joined = f"{self.halved()} LEFT JOIN {self._heavy(which, limits)} USING ({', '.join(self.units)})"
         return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
+
+    def _wide(self, measure: int) -> bool:
+        """Whether a row may have so many steps that their product with a weight needs 128 digits."""
+        return self.measures[measure].measure.statistic.is_spread
 
     def landmarks(self, measure: int, width: int) -> dict[int, int]:
         """Units by the cell of one of their values."""

@@ -12,9 +12,15 @@ WEIGHT = 1 << 30
 LEAST_EXPONENT = 32  # of the least magnitude, 2**-32
 
 
-def weighed(step: str, measure: int) -> str:
-    """A row's steps, weighed if its unit is beyond the limit; the branch spares all others a division."""
-    return f"CASE WHEN f{measure} IS NULL THEN {step} ELSE ({step}) * f{measure} // {WEIGHT} END"
+def weighed(step: str, measure: int, wide: bool = False) -> str:
+    """A row's steps, weighed if its unit is beyond the limit; the branch spares all others a division.
+
+    `wide`: steps of more than 33 digits, whose product with a weight needs 128.
+    """
+    product = f"({step}) * f{measure} // {WEIGHT}"
+    if wide:
+        product = f"CAST(CAST({step} AS HUGEINT) * f{measure} // {WEIGHT} AS BIGINT)"
+    return f"CASE WHEN f{measure} IS NULL THEN {step} ELSE {product} END"
 
 
 def or_zero(value: str, steps: str) -> str:

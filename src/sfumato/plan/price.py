@@ -35,6 +35,7 @@ from sfumato.privacy.sensitivity import Norm
 
 ROW = 1 << 20  # lattice steps of one row in a count
 _DIGITS = 31  # a value has at most 2**31 steps, so that products with a weight fit 64 bits
+_SQUARE_DIGITS = 41  # of a row that is far out in a variance: 2**48 rows fit 128 bits
 LARGEST_EPSILON = 10_000
 _LEAST_MISS = Fraction(1, 10**12)
 _FEW = 8  # rows of a unit that are not worth the price of a limit
@@ -94,9 +95,10 @@ class PricedMeasure:
             return max(1, math.ceil(self.interval.largest / self.step))
         if not self.measure.statistic.is_centred:
             return ROW
-        # A power of two: the value farthest from the centre has at most 2**30 steps, its square, in rows, 2**31.
+        # A power of two: the value farthest from the centre has at most 2**30 steps, and its square, in rows, 2**41.
         digits = math.ceil(self._farthest()).bit_length()
-        return 1 << max(0, _DIGITS - 2 * digits if self.measure.statistic.is_spread else _DIGITS - 1 - digits)
+        most = _DIGITS - 1 - digits
+        return 1 << max(0, min(most, _SQUARE_DIGITS - 2 * digits) if self.measure.statistic.is_spread else most)
 
     def _farthest(self) -> Fraction:
         """How many spreads from the centre a value can be."""
