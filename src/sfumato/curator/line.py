@@ -109,6 +109,8 @@ class Line:
         after = int(np.searchsorted(rising, 0.0, side="right"))
         if after in (0, len(rising)):
             return float(after and len(rising) - 1)
+        if point in (0, 1):  # few rows are there, and nothing says where in the cell
+            return float(after if point == 0 else after - 1)
         before = rising[after - 1]
         return after - 1 + float(-before / (rising[after] - before))
 
@@ -153,9 +155,16 @@ def quantile_of(seen: Seen, point: Fraction, lost: float | None, miss: float) ->
         found = simplest(*cell, closed=line.edges[fullest + 1] == ruler.size)
     else:
         better = min(seen.place, line, key=lambda each: float(each.reach(point, 0.1).max()))
-        found = ruler.edge(min(int(better.address(better.tips(point, rows))), ruler.size - 1))
+        found = _tipping(better, point, rows)
+        if point in (0, 1):  # with too few rows to be sure of any beyond it, the middle of all is nearer than the end
+            found = (min if point == 0 else max)(found, _tipping(better, Fraction(1, 2), rows))
     value = _rounded(ruler, below, min(max(found, below), above), above)
     return Estimate(value, min(ends[0], value), max(ends[1], value))
+
+
+def _tipping(line: Line, point: Fraction, beyond: float) -> Fraction:
+    """The value where the balance tips."""
+    return line.ruler.edge(min(int(line.address(line.tips(point, beyond))), line.ruler.size - 1))
 
 
 def _open(ruler: Ruler, low: int, high: int) -> tuple[float, float]:

@@ -39,6 +39,7 @@ _FEWEST, _MOST = 8, 4096  # cells of a stretch
 _MANY, _CLEAR = 8, 8  # an eighth of all rows in one cell is many; their noise may be an eighth of them
 _ENOUGH = 4  # times fewer cells than wanted are not worth another pass over the rows
 _ALL = 1 << 20  # cells of all groups together
+_HALVINGS = 12  # of a stretch beyond a minimum or a maximum
 _AROUND = (1, 2, 4, 8, 24)  # deviations of the last look's noise at which it has edges, to both sides
 
 
@@ -64,12 +65,24 @@ class _Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Addresses from start to before end, to be cut into so many parts, and edges beside them that are kept."""
+    """Addresses from start to before end, to be cut into so many parts, and edges beside them that are kept.
+
+    Beyond a minimum or a maximum there is mostly nothing: `outward` (1 or -1) has parts that grow in that direction.
+    """
 
     start: int
     end: int
     parts: int
     beside: tuple[int, ...] = ()
+    outward: int = 0
+
+    def edges(self) -> list[int]:
+        """Where it is cut."""
+        width = self.end - self.start
+        if not self.outward:
+            return [self.start + width * part // self.parts for part in range(self.parts + 1)]
+        far = [0, *(width >> power for power in range(_HALVINGS + 1))]
+        return [self.start + each if self.outward > 0 else self.end - each for each in far]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,10 +205,13 @@ class _Zoom:
         """Where the quantiles lie by what a look saw, and into how many cells the next one cuts that."""
         extreme = beyond(self._noise(0, self.priced.looks.around))
         windows = [look.window(point, extreme, 0.0, _MISS) for point in self.points]
-        # Nothing says where an empty stretch beyond a minimum or a maximum ends, but the place where it seems to.
-        seeming = [int(look.tips(point, extreme)) for point in self.points if point in (0, 1)]
-        windows += [(cell, cell + 1) for cell in seeming if cell < len(look.counts)]
         found = []
+        # Nothing says where an empty stretch beyond a minimum or a maximum ends, but the place where it seems to.
+        for point in self.points:
+            cell = int(look.tips(point, extreme))
+            if point in (0, 1) and cell < len(look.counts):
+                ends = look.edges[cell], look.edges[cell + 1]
+                found.append(_Stretch(*ends, self.most, (), -1 if point == 0 else 1))
         for first, end in windows:
             clear = max(0.0, look.left[end] - look.left[first]) / noise.deviation()
             parts = round(math.sqrt(clear))  # more cells would add more noise than they add detail
@@ -242,9 +258,7 @@ class _Zoom:
         """Many edges where a quantile may lie, few beside."""
         edges: list[int] = []
         for stretch in stretches:
-            start, width = stretch.start, stretch.end - stretch.start
-            edges += [start + width * part // stretch.parts for part in range(stretch.parts + 1)]
-            edges += stretch.beside
+            edges += [*stretch.edges(), *stretch.beside]
         return self.cells[key].snapped(edges)
 
     def _around(self, look: Line, noise: Noise) -> list[int]:
