@@ -17,7 +17,7 @@ from sfumato.dataset.keys import read_keys
 from sfumato.dataset.kind import Kind, kind_named
 from sfumato.dataset.name import at, find, takes
 from sfumato.dataset.public import open_public
-from sfumato.dataset.source import Frame, read_source
+from sfumato.dataset.source import Frame, Source, read_source
 from sfumato.errors import InvalidArgument
 
 MOST_KEYS = 10_000  # different values of a column that are keys without being declared
@@ -35,6 +35,7 @@ class PublicTable:
     version: str
     most_matches: int
     serial: str  # of a frame, which no other has; of others what tells that they are the same
+    source: Source = field(repr=False)  # kept: a frame that is gone leaves its identity to another
 
     @property
     def size(self) -> int:
@@ -78,7 +79,7 @@ def public(
         table = engine.sql("SELECT * FROM kept").to_arrow_table()
     return PublicTable(
         table, MappingProxyType(settled), found.label, found.identity, _version(version), most_matches,
-        found.serial if isinstance(found, Frame) else repr(sorted(found.identity)),
+        found.serial if isinstance(found, Frame) else repr(sorted(found.identity)), found,
     )  # fmt: skip
 
 
@@ -100,7 +101,8 @@ def _settle(engine: Any, name: str, kind: Kind, declared: Column) -> Column:
     column = _quoted(name)
     bounds, keys = settled.bounds, settled.keys
     if bounds is None and kind.is_number:
-        ends = engine.execute(f"SELECT min({column}), max({column}) FROM kept WHERE abs({column}) < 1e300").fetchone()
+        usual = f"abs(CAST({column} AS DOUBLE)) < 1e300"
+        ends = engine.execute(f"SELECT min({column}), max({column}) FROM kept WHERE {usual}").fetchone()
         bounds = None if ends[0] is None else Bounds(Fraction(ends[0]), Fraction(ends[1]))
     if keys is None and kind is not Kind.TIMESTAMP:
         different = f"SELECT {column}, min(rowid) FROM kept WHERE {column} IS NOT NULL GROUP BY 1 ORDER BY 2"

@@ -76,13 +76,14 @@ class Sources:
         both = _numbered([*own, *(one for one, _ in how.on)])
         source = open_source(self._connection, how.table, both, self._free("source"))
         mine = reading(how.table, source, both, ())
-        theirs = _numbered([*(key for _, key in how.on), *(each for each in names if each not in own)])
+        named = dict(zip(relation.unit.columns, how.parent.unit.columns, strict=True))
+        theirs = _numbered([*(key for _, key in how.on), *(named[each] for each in names if each not in own)])
         units = unit_names(relation.unit.columns)
         listed = ", ".join(dict.fromkeys([*units, *theirs.values()]))
         parent = f"SELECT DISTINCT {listed} FROM ({self.rows(how.parent, theirs)})"
         same = " AND ".join(f"mine.{both[one]} = parent.{theirs[other]}" for one, other in how.on)
         chosen = [f"mine.{both[name]} AS {as_name}" for name, as_name in own.items()]
-        chosen += [f"parent.{theirs[name]} AS {as_name}" for name, as_name in names.items() if name not in own]
+        chosen += [f"parent.{theirs[named[name]]} AS {as_name}" for name, as_name in names.items() if name not in own]
         chosen += [f"parent.{unit} AS {unit}" for unit in units]
         return f"SELECT {', '.join(chosen)} FROM ({mine}) AS mine JOIN ({parent}) AS parent ON {same}"
 

@@ -12,7 +12,7 @@ from sfumato.dataset.kind import Kind
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.node import Aggregate, Column, Expression, Literal, Output, Query, Total, aggregates, children, mapped
 from sfumato.plan.relation import Inner, Relation, grouped
-from sfumato.plan.scope import Named, Scope, small
+from sfumato.plan.scope import Named, Scope, small, written
 from sfumato.plan.typed import Typed, dated, expect, typed
 
 EXACT = ("count", "sum", "avg", "min", "max", "median")
@@ -22,7 +22,7 @@ def group(query: Query, inner: Scope, label: str) -> Scope:
     """The rows of a sub-query with GROUP BY, HAVING, DISTINCT or aggregates."""
     if query.distinct and (query.groups or query.having):
         raise UnsupportedQuery("DISTINCT after GROUP BY is not answered; leave it out, each group is one row")
-    outputs = query.outputs or tuple(Output(Column(each.spelling, each.label)) for each in inner.listed)
+    outputs = query.outputs or tuple(Output(Column(each.spelling, each.label)) for each in inner.starred())
     return _Grouping(query, outputs, inner).scope(label)
 
 
@@ -137,7 +137,7 @@ def _check_whole(rows: Relation, keys: Sequence[Expression]) -> None:
         )
     missing = [name for name in unit if Column(name) not in keys]
     if missing:
-        listed, lacking = ", ".join(unit), ", ".join(missing)
+        listed, lacking = ", ".join(map(written, unit)), ", ".join(map(written, missing))
         raise UnsupportedQuery(
             f"a sub-query aggregates the rows of each unit, else it would mix people: it must GROUP BY {listed}; "
             f"got it without {lacking}; add that, or aggregate in the outer query"

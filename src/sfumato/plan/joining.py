@@ -18,6 +18,7 @@ from sfumato.plan.matching import Matching, conjuncts, matching
 from sfumato.plan.node import Call, Column, Expression, How, Join, aggregates, children, mapped
 from sfumato.plan.relation import Cap, Filtered, Inherited, Joined, Looked, Relation, Stored, filtered
 from sfumato.plan.scope import Named, Scope, both, small
+from sfumato.plan.scope import written as written_name
 from sfumato.plan.typed import condition
 
 MOST_BESIDE = 100  # rows of a unit on the smaller side of a join
@@ -58,9 +59,11 @@ def join(left: Scope, right: Scope, written: Join) -> Scope:
 
 def _joined(made: Joined, columns: Mapping[str, Declared], by_key: bool) -> Relation:
     left, right = made.left, made.right
-    few = [side.most_rows or MOST_BESIDE + 1 for side in (left, right)]
-    grown = max(left.growth * few[1], right.growth) if few[1] <= few[0] else max(right.growth * few[0], left.growth)
-    growth = _bearable(max(left.growth, right.growth) if by_key else grown)
+    grown = [] if not by_key else [max(left.growth, right.growth)]
+    for side, other, cap in ((left, right, made.left_cap), (right, left, made.right_cap)):
+        if not by_key and side.most_rows is not None and (cap or side.sure):  # nobody's word alone
+            grown.append(max(other.growth * side.most_rows, side.growth))
+    growth = _bearable(min(grown))
     most = None if left.most_rows is None or right.most_rows is None else left.most_rows * max(1, right.most_rows)
     return replace(left, how=made, columns=columns, most_rows=most, sure=left.sure and right.sure, growth=growth)
 
@@ -211,7 +214,7 @@ def _not_by_unit(left: Scope, right: Scope, paired: Sequence[int], written: Join
     """Why it is refused, and how the join is written."""
     mine, theirs = (side.labels[0] if side.labels else "" for side in (left, right))
     pairs = [(one, right.rows.unit.columns[place]) for one, place in zip(left.rows.unit.columns, paired, strict=True)]
-    wanted = " AND ".join(f"{mine}.{one} = {theirs}.{other}" for one, other in pairs)
+    wanted = " AND ".join(f"{mine}.{written_name(one)} = {theirs}.{written_name(other)}" for one, other in pairs)
     return UnsupportedQuery(
         f"private tables are joined by the whole unit, else a row would be of two people; write {written.how.value} "
         f"{theirs} ON {wanted}, and other conditions after it with AND"

@@ -37,7 +37,8 @@ def canonical(relation: Relation) -> list[object]:
         case Looked(left=left, name=name, how=how, on=on, renamed=renamed):
             return [how.value, canonical(left), ["public", name], [repr(on.expression)], list(map(list, renamed))]
         case Stacked(parts=parts):
-            return ["stack", *([canonical(part), list(map(repr, columns))] for part, columns in parts)]
+            stacked = ([canonical(part), list(map(repr, columns))] for part, columns in parts)
+            return ["stack", list(relation.columns), *stacked]
 
 
 def travels(relation: Relation) -> list[str]:

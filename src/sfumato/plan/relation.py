@@ -14,7 +14,7 @@ from sfumato.dataset.column import Bounds
 from sfumato.dataset.column import Column as Declared
 from sfumato.dataset.kind import Kind
 from sfumato.dataset.public_table import PublicTable
-from sfumato.dataset.table import Table
+from sfumato.dataset.table import Table, Through
 from sfumato.plan.node import Column, Expression, How
 from sfumato.plan.typed import Typed
 from sfumato.privacy.neighbours import Neighbours
@@ -202,9 +202,24 @@ def inherited(name: str, table: Table, parent: Relation) -> Relation:
     """The rows of a table whose unit is its parent's; the parent's unit columns can be named too."""
     assert table.inherits is not None
     on = tuple(zip(table.inherits.columns, table.inherits.keys, strict=True))
-    columns = {**{name: parent.columns[name] for name in parent.unit.columns}, **table.columns}
+    unit = Unit(tuple(_here(column, table, table.inherits) for column in parent.unit.columns))
+    theirs = {new: parent.columns[old] for new, old in zip(unit.columns, parent.unit.columns, strict=True)}
     how = Inherited(name, table, parent, on)
-    return replace(parent, how=how, columns=columns, most_rows=table.most_rows, sure=False)
+    return replace(
+        parent, how=how, columns={**theirs, **table.columns}, unit=unit, most_rows=table.most_rows, sure=False
+    )
+
+
+def _here(column: str, table: Table, inherits: Through) -> str:
+    """The name of a parent's unit column; where a column here has it, that which is equal to it, or one of its own."""
+    taken = {name.lower() for name in table.columns}
+    if column.lower() not in taken:
+        return column
+    leads = dict(zip(inherits.keys, inherits.columns, strict=True))
+    name = leads.get(column, f"{inherits.table}.{column}")
+    while name not in leads.values() and name.lower() in taken:
+        name += "'"
+    return name
 
 
 def filtered(source: Relation, where: Typed | None) -> Relation:

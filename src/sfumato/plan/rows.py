@@ -99,6 +99,8 @@ def _join(source: Join, known: Catalogue, ctes: Ctes) -> Scope:
     if _public(left, known, ctes) is not None and isinstance(left, TableName):
         if source.how.value != "JOIN":
             raise UnsupportedQuery("a public table stands on the right; put the private table first")
+        if _public(right, known, ctes) is not None:
+            raise UnsupportedQuery("two public tables are joined with no private one; put a private table first")
         return _join(replace(source, left=right, right=left), known, ctes)
     scope = _source(left, known, ctes).filtered()
     if (public := _public(right, known, ctes)) is not None:
@@ -118,9 +120,7 @@ def _rows(query: Rows, label: str, known: Catalogue, ctes: Ctes) -> Scope:
     if query.groups or query.having or query.distinct or any(aggregates(output.expression) for output in listed):
         return group(query, inner.filtered(), label)
     if query.outputs is None:
-        if clash := next((alike for alike in inner.names.values() if len({each.meaning for each in alike}) > 1), None):
-            raise UnsupportedQuery(f"several tables have a column {clash[0].spelling!r}; name the columns after SELECT")
-        return inner.labelled(label)
+        return Scope.of(inner.rows, [replace(each, label=label) for each in inner.starred()], inner.where)
     named: list[Named] = []
     for output in query.outputs:
         own = inner.named(output.expression).spelling if isinstance(output.expression, Column) else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.functions import FUNCTIONS, Shape
@@ -57,9 +57,17 @@ class Scope:
         """The names of its tables."""
         return list(dict.fromkeys(each.label for each in self.listed))
 
-    def labelled(self, label: str) -> Scope:
-        """The same under a new name, as of one table."""
-        return Scope.of(self.rows, [replace(each, label=label, qualified=False) for each in self.listed], self.where)
+    def starred(self) -> list[Named]:
+        """What * stands for: each name once; what USING joined is the left's."""
+        found = []
+        for alike in self.names.values():
+            own = [each for each in alike if not each.qualified]
+            if len({each.meaning for each in own}) > 1:
+                raise UnsupportedQuery(
+                    f"several tables have a column {own[0].spelling!r}; name the columns after SELECT"
+                )
+            found += own[:1]
+        return found
 
     def filtered(self) -> Scope:
         """The same, its filter a part of the relation."""
@@ -105,12 +113,17 @@ class Scope:
             raise UnsupportedQuery(f"{refusal}; a text goes in single quotes: {text_literal(name)}")
 
 
+def written(name: str) -> str:
+    """A name as it stands in a question."""
+    return name if name.isidentifier() else quoted(name)
+
+
 def unknown(what: str, name: str, known: Iterable[str]) -> UnsupportedQuery:
     """A refusal that offers the nearest names, in quotes where SQL needs them."""
-    written = {each.lower(): each if each.isidentifier() else quoted(each) for each in known}
-    near = difflib.get_close_matches(name.lower(), written, n=3, cutoff=0.5)
-    listed = ", ".join(sorted(written.values())[:10]) or "none"
-    offer = f"did you mean {' or '.join(written[each] for each in near)}?" if near else f"known: {listed}"
+    offers = {each.lower(): written(each) for each in known}
+    near = difflib.get_close_matches(name.lower(), offers, n=3, cutoff=0.5)
+    listed = ", ".join(sorted(offers.values())[:10]) or "none"
+    offer = f"did you mean {' or '.join(offers[each] for each in near)}?" if near else f"known: {listed}"
     return UnsupportedQuery(f"unknown {what} {name!r}; {offer}")
 
 

@@ -27,6 +27,8 @@ def stack(parts: Sequence[Scope], label: str) -> Scope:
                 f"{len(other.listed)}; select the same ones"
             )
     paired = tuple(paired_units(first.rows, part.rows, "UNION ALL") for part in parts)
+    if not first.rows.unit.columns:
+        _check_apart([part.rows for part in parts])
     sides = [part.filtered() for part in parts]
     rows = [[_typed(each, side.rows) for each in side.listed] for side in sides]
     names = [each.spelling for each in first.listed]
@@ -52,6 +54,19 @@ def stack(parts: Sequence[Scope], label: str) -> Scope:
         growth=max(side.rows.growth for side in sides),
     )
     return Scope.of(relation, [Named(name, Column(name), label) for name in names])
+
+
+def _check_apart(parts: Sequence[Relation]) -> None:
+    """Refuse rows of one source in two parts, where a row is a unit: each would be two."""
+    seen: frozenset[str] = frozenset()
+    for part in parts:
+        sources = frozenset[str]().union(*(table.source.identity for table in part.tables.values()))
+        if seen & sources:
+            raise UnsupportedQuery(
+                f"UNION ALL takes rows that are units from different tables; got {part.name!r} twice, so that one unit "
+                "would count as two; ask of it once, or declare a unit"
+            )
+        seen |= sources
 
 
 def _typed(named: Named, rows: Relation) -> Typed:
