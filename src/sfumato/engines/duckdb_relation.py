@@ -2,7 +2,7 @@
 
 Nothing here looks further than one unit's rows: a join compares units, a sub-query groups by them, and which rows a cap
 takes is decided by their contents. Sums are of whole numbers, since a sum of doubles depends on the order of rows, and
-that on the rows of others.
+that on the rows of others. Proof: docs/proofs/relations.md.
 """
 
 from __future__ import annotations

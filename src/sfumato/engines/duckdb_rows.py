@@ -36,6 +36,7 @@ class Rows:
         self.source = Sources(connection).rows(self.table, self._names())
         known = not self.bound.unknown
         self.listed: list[tuple[Key, ...]] = Keys(self.execute, self.bound, self.groups).listed() if known else []
+        self.placed = bool(self.table.inputs and self.groups and known)
         self.counted = self._keep() if self.table.inputs else self.view("counted", self._counted())
 
     def view(self, name: str, sql: str) -> str:
@@ -43,9 +44,20 @@ class Rows:
         return f"({sql}) AS {name}"
 
     def _keep(self) -> str:
-        """The rows that may count, computed once: joins and sub-queries cost more than to keep what comes of them."""
-        self.execute(f"CREATE TEMP TABLE counted AS {self._counted()}")
+        """The rows that may count, computed once: joins and sub-queries cost more than to keep what comes of them.
+
+        Where keys are known, a row has the place of its group instead: keys are compared once, not in every pass.
+        """
+        rows = self._counted()
+        if self.placed:
+            columns = [*self.units, *(f"x{i}" for i in range(len(self.bound.measures))), "keys.place AS g"]
+            rows = f"SELECT {', '.join(columns)} FROM ({rows}) AS counted LEFT JOIN keys ON {self._same_key()}"
+        self.execute(f"CREATE TEMP TABLE counted AS {rows}")
         return "counted"
+
+    def _same_key(self) -> str:
+        """Keys are listed once each, so a join by it keeps or drops a row, and never doubles it."""
+        return " AND ".join(f"counted.{key} = keys.{key}" for key in self.groups)
 
     def execute(self, sql: str, values: Sequence[Any] | None = None) -> Any:
         """Run SQL, and remember it for explanations."""
@@ -85,9 +97,9 @@ class Rows:
     def _kept(self) -> str:
         if not self.groups:
             return f"SELECT * FROM {self.counted}"
-        same = " AND ".join(f"counted.{key} = keys.{key}" for key in self.groups)
-        # Keys are listed once each, so the join keeps or drops a row, and never doubles it.
-        return f"SELECT counted.*, keys.place AS g FROM {self.counted} JOIN keys ON {same}"
+        if self.placed:
+            return f"SELECT * FROM {self.counted} WHERE g IS NOT NULL"
+        return f"SELECT counted.*, keys.place AS g FROM {self.counted} JOIN keys ON {self._same_key()}"
 
     def _names(self) -> dict[str, str]:
         """The columns that the question reads, with the names they get here."""

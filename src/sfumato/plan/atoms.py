@@ -104,12 +104,21 @@ def _column_atom(column: Column, table: Relation) -> Atom:
         return Atom(column, declared.kind, tuple(whole))
     if column.name in table.unit.columns:
         raise UnsupportedQuery(
-            f"GROUP BY {column.name} would show single people, since it is part of the unit; group by something else"
+            f"GROUP BY {column.name} would show single people, since it is part of the unit; group by something else, "
+            f"or aggregate each one's rows first: FROM (SELECT {', '.join(table.unit.columns)}, SUM(x) AS x FROM t "
+            f"GROUP BY {', '.join(table.unit.columns)}) AS t"
         )
-    raise NoKeys(f"GROUP BY {column.name} {_why_no_keys(column.name, declared.kind)}")
+    computed = table.aggregates and not any(column.name in each.columns for each in table.tables.values())
+    raise NoKeys(f"GROUP BY {column.name} {_why_no_keys(column.name, declared.kind, computed)}")
 
 
-def _why_no_keys(name: str, kind: Kind) -> str:
+def _why_no_keys(name: str, kind: Kind, computed: bool = False) -> str:
+    needs = "needs public keys, or delta=1e-9 to find those that enough units have"
+    if computed:  # nobody can declare it
+        return (
+            f"{needs}; it is computed: write CASE WHEN {name} < 10 THEN 'few' ELSE 'many' END; if the owner declares "
+            f"most_rows, bounds follow and FLOOR({name} / 10) has keys"
+        )
     how = f"declare bounds and group by FLOOR({name} / 10), or keys" if kind.is_number else "declare them"
     column = f"columns={{{name!r}: sf.column({_EXAMPLES[kind]})}}"
-    return f"needs public keys, or delta=1e-9 to find those that enough units have; {how}: {column}"
+    return f"{needs}; {how}: {column}"

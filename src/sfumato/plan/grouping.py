@@ -50,7 +50,7 @@ class _Grouping:
         self.keys: dict[Expression, tuple[str, Typed]] = {}
         for expression in map(self._meant, groups):
             self.keys.setdefault(expression, (self._free(expression), typed(expression, inner.rows.columns)))
-        _check_whole(inner.rows, list(self.keys))
+        _check_whole(inner.rows, list(self.keys), query.distinct)
 
     def scope(self, label: str) -> Scope:
         """The rows, with a meaning for each output, and HAVING as their filter."""
@@ -128,7 +128,7 @@ class _Grouping:
         return Inner(aggregate.function, inside[0] if inside else None, aggregate.distinct)
 
 
-def _check_whole(rows: Relation, keys: Sequence[Expression]) -> None:
+def _check_whole(rows: Relation, keys: Sequence[Expression], distinct: bool) -> None:
     """Refuse a grouping that does not keep units apart."""
     unit = rows.unit.columns
     if not unit:
@@ -138,6 +138,11 @@ def _check_whole(rows: Relation, keys: Sequence[Expression]) -> None:
     missing = [name for name in unit if Column(name) not in keys]
     if missing:
         listed, lacking = ", ".join(map(written, unit)), ", ".join(map(written, missing))
+        if distinct:
+            raise UnsupportedQuery(
+                f"SELECT DISTINCT of a sub-query keeps units apart, else it would mix people: it must have {listed}; "
+                f"got it without {lacking}; add that, or write COUNT(DISTINCT x) in the outer query"
+            )
         raise UnsupportedQuery(
             f"a sub-query aggregates the rows of each unit, else it would mix people: it must GROUP BY {listed}; "
             f"got it without {lacking}; add that, or aggregate in the outer query"

@@ -136,8 +136,8 @@ def _too_many(name: str, found: int, most: int, units: bool) -> str:
             "that tell its rows apart, or declare a unit"
         )
     return (
-        f"a row may match {most:,} rows of {name!r} at most; here up to {found:,} match; join by all columns that tell "
-        "its rows apart, or declare a larger most_matches for it"
+        f"a row may match {most:,} row{'s' if most > 1 else ''} of {name!r} at most; here up to {found:,} match; join "
+        "by all columns that tell its rows apart, or declare a larger most_matches for it"
     )
 
 

@@ -58,9 +58,8 @@ def _drawn(relation: Relation, first: str, rest: str) -> list[str]:
 
 def _said(relation: Relation) -> str:
     unit = ", ".join(relation.unit.columns) or "each row"
-    rows = ""
-    if relation.most_rows and relation.unit.columns:
-        rows = f"; at most {relation.most_rows:,} row{'s' if relation.most_rows > 1 else ''} of a unit"
+    most = relation.most_rows if relation.unit.columns else None
+    rows = f"; at most {most:,} row{'s' if most > 1 else ''} of a unit" if most else ""
     match relation.how:
         case Stored(name=name):
             what = f"private table {name}"

@@ -2,6 +2,7 @@
 
 Every relation carries all columns of the unit, whatever a question selects, and each of its rows comes from rows of one
 unit alone. So without a unit it has the same rows but those of the unit: that is all the rest of a plan relies on.
+Proof: docs/proofs/relations.md.
 """
 
 from __future__ import annotations

@@ -109,10 +109,20 @@ def _join(source: Join, known: Catalogue, ctes: Ctes) -> Scope:
     return join(scope, _source(right, known, ctes).filtered(), source)
 
 
+def _with_names(part: Query) -> Query:
+    """A later part of UNION ALL, whose columns need no names: those of the first part count."""
+    outputs = part.outputs and tuple(
+        output if output.alias or isinstance(output.expression, Column) else replace(output, alias=f"column {place}")
+        for place, output in enumerate(part.outputs)
+    )
+    return replace(part, outputs=outputs)
+
+
 def _rows(query: Rows, label: str, known: Catalogue, ctes: Ctes) -> Scope:
     """A query in the place of a table: it selects and filters rows, or aggregates those of each unit."""
     if isinstance(query, Union):
-        return stack([_rows(part, label, known, ctes) for part in query.parts], label)
+        first, *others = query.parts
+        return stack([_rows(part, label, known, ctes) for part in (first, *map(_with_names, others))], label)
     if query.order or query.limit is not None:
         raise UnsupportedQuery("ORDER BY and LIMIT on private rows are not answered; use them on the result")
     inner = scope_of(query, known, ctes)

@@ -22,7 +22,8 @@ PARTS = {
     "laterals": JOINS,
     "db": "write the table's name without a schema",
     "catalog": "write the table's name without a schema",
-    "query": "IN takes a list of constants; rows of another table are sought by SEMI JOIN or ANTI JOIN with ON",
+    "query": "IN takes a list of constants; rows of another table are sought by SEMI JOIN or ANTI JOIN with "
+    "ON, of a public one by JOIN",
     "field": "a name with a space is written in double quotes, and after IN stands a list: IN ('a', 'b')",
     "distinct": "GROUP BY the columns instead",
     "decimals": f"ROUND takes a constant number of digits from -{MOST_DIGITS} to {MOST_DIGITS}, FLOOR and CEIL none",
@@ -53,7 +54,8 @@ INSTEAD: dict[type[Any], str] = {
     exp.Window: "aggregate by group instead; windows over private rows are not answered; for a share of the total "
     "divide by SUM(COUNT(*)) OVER (), or use share_of_total of the answer",
     exp.Join: JOINS,
-    exp.SetOperation: "ask two questions",
+    exp.SetOperation: "ask two questions; units that are in a second table, or not in it, are sought by SEMI JOIN or "
+    "ANTI JOIN",
     exp.Exists: "join instead: FROM people SEMI JOIN visits ON people.id = visits.id, or ANTI JOIN for NOT EXISTS",
     exp.Distinct: "GROUP BY the columns instead",
     exp.Star: "name the columns",
