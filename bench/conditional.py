@@ -1,8 +1,8 @@
 """What the duration of a question tells of one person: questions that do more work if somebody has a secret.
 
-Each question is asked of two databases that differ in one person's secret, in turns, and the least durations are compared. The
-person has one row, or as many as --rows in a table of --people others. A ratio near 1 tells nothing; how far it may be
-above 1 is what joins can grow (`MOST_GROWTH`), and the time of everything else on top of which it comes.
+Each question is asked of two databases that differ in one person's secret, in turns, and the least durations are
+compared. The person has one row, or as many as --rows, in a table of --people others. A ratio near 1 tells nothing; how
+far it may be above 1 is what joins can grow (`MOST_GROWTH`), beside the time of everything else.
 
 Run: python bench/conditional.py [--people 100000] [--rows 1] [--repeat 5] [--json path]
 """

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 
 import duckdb
@@ -203,3 +204,34 @@ def test_a_row_counts_once_for_each_unit_that_has_its_key() -> None:
     plan = curator.plan("SELECT SUM(price) AS s FROM items", 1, Options(bounds="auto"))
     with DuckdbEngine().run(plan) as run:
         assert sorted(run.fetch(f"SELECT * FROM {run.counted}")) == [(5, 1.0), (5, 2.0), (6, 1.0), (6, 2.0)]
+
+
+def test_units_are_compared_by_their_letters_whatever_the_owner_takes_for_equal(tmp_path: Path) -> None:
+    """A collation of the database would make one unit of two: in joins, sub-queries and units through a key."""
+    with duckdb.connect(str(tmp_path / "t.db")) as connection:
+        connection.execute("CREATE TABLE people (id VARCHAR COLLATE NOCASE, o VARCHAR COLLATE NOCASE, age INT)")
+        connection.execute("INSERT INTO people VALUES ('a', 'k', 1), ('A', 'K', 2), ('b', 'z', 3)")
+        connection.execute("CREATE TABLE visits (id VARCHAR COLLATE NOCASE, y INT)")
+        connection.execute("INSERT INTO visits VALUES ('a', 10), ('A', 20), ('B', 30)")
+        connection.execute("CREATE TABLE items (o VARCHAR COLLATE NOCASE, y INT)")
+        connection.execute("INSERT INTO items VALUES ('k', 10), ('K', 20), ('Z', 30)")
+    source = f"duckdb:///{tmp_path}/t.db"
+    curator = Curator(
+        {
+            "people": table(f"{source}#people", unit="id", most_rows=1),
+            "visits": table(f"{source}#visits", unit="id"),
+            "items": table(f"{source}#items", unit=through("people", on="o")),
+        },
+        allowance=Guarantee(1),
+    )
+    asked = {
+        "SELECT SUM(y) AS s FROM visits JOIN people USING (id)": [("A", 20.0), ("a", 10.0)],
+        "SELECT SUM(age) AS s FROM people SEMI JOIN visits USING (id)": [("A", 2.0), ("a", 1.0)],
+        "SELECT SUM(age) AS s FROM people ANTI JOIN visits USING (id)": [("b", 3.0)],
+        "SELECT SUM(s) AS s FROM (SELECT id, SUM(y) AS s FROM visits GROUP BY id) AS t":
+            [("A", 20.0), ("B", 30.0), ("a", 10.0)],
+        "SELECT SUM(y) AS s FROM items": [("A", 20.0), ("a", 10.0)],
+    }  # fmt: skip
+    for question, expected in asked.items():
+        with DuckdbEngine().run(curator.plan(question, 1, Options(bounds="auto"))) as run:
+            assert sorted(run.fetch(f"SELECT * FROM {run.counted}")) == expected, question
