@@ -279,7 +279,11 @@ class _Rows:
         return f"SELECT {units}, {self._both()} FROM {one} AS a {how} {two} AS b ON a.{key} = b.{key}{self.where('a')}"
 
     def stacked(self, depth: int) -> str:
-        return f"{self.select(depth - 1)} UNION ALL {self.select(depth - 1)}"
+        listed = ", ".join((*self.means, "x", "k", "r"))
+        parts = (self.select(depth - 1) for _ in range(2))
+        return " UNION ALL ".join(
+            f"SELECT {listed} FROM ({part}) AS w" if "WITH" in part[:4] else part for part in parts
+        )
 
     def cte(self, depth: int) -> str:
         listed = ", ".join(self.means)

@@ -89,15 +89,15 @@ def test_a_sum_is_that_of_exact_arithmetic() -> None:
 
 
 @pytest.mark.parametrize("sign", (1, -1))
-@pytest.mark.parametrize("scale", (2.0**-60, 2.0**-20, 1.0, 2.0**30, 2.0**57))
+@pytest.mark.parametrize("scale", (2.0**-60, 2.0**-33, 2.0**-20, 1.0, 2.0**30, 2.0**57))
 def test_a_sum_of_small_and_large_values_has_no_more_than_the_last_digits_wrong(scale: float, sign: int) -> None:
-    """Of values of any size, both signs: the error is below what a double can say, or below 2**-70."""
+    """Of values of any size, both signs: the error is below what a double can say, or 2**-82 of each."""
     random = Random(9)
     values = [sign * scale * random.random() for _ in range(200)]
     given = pa.table({"u": pa.array([1] * 200, pa.int64()), "x": values, "k": pa.array([1] * 200, pa.int64())})
     ((total, *_),) = computed(given).values()
     exact = math.fsum(values)
-    assert abs(float(total) - exact) <= max(2 * math.ulp(exact), 200 * 2.0**-74)
+    assert abs(float(total) - exact) <= max(2 * math.ulp(exact), 200 * 2.0**-82)
 
 
 def test_plain_sums_of_the_database_do_depend_on_it() -> None:

@@ -236,8 +236,8 @@ def _clipped(value: str, inner: Inner) -> str:
 
 def _sum(value: str, whole: str) -> str:
     """A sum of doubles in two parts of whole numbers, exact for values of up to 2**58 and digits down to 2**-82."""
-    large = f"floor({value} * CAST({_STEP} AS DOUBLE))"
-    rest = f"floor(({value} * CAST({_STEP} AS DOUBLE) - {large}) * CAST({_REST} AS DOUBLE))"
+    large = f"trunc({value} * CAST({_STEP} AS DOUBLE))"  # towards zero: then the rest has no more digits than the value
+    rest = f"trunc(({value} * CAST({_STEP} AS DOUBLE) - {large}) * CAST({_REST} AS DOUBLE))"
     return (
         f"(CAST(sum(CAST({large} AS {whole})) AS DOUBLE) / CAST({_STEP} AS DOUBLE) + "
         f"CAST(sum(CAST({rest} AS BIGINT)) AS DOUBLE) / CAST({_REST} AS DOUBLE) / CAST({_STEP} AS DOUBLE))"

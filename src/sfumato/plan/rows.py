@@ -71,7 +71,7 @@ def _source(source: Source, known: Catalogue, ctes: Ctes) -> Scope:
         return _rows(query, source.alias or source.name, known, before)
     if (public := _public(source, known, ctes)) is not None:
         raise UnsupportedQuery(f"{public[0]!r} is public: nothing of it is private; join a private table, or read it")
-    rows = _relation(source.name, known, [*known.tables, *ctes.named])
+    rows = _relation(source.name, known, [*known.tables, *known.public, *ctes.named])
     label = source.alias or source.name
     return Scope.of(rows, [Named(name, Column(name), label) for name in rows.columns])
 
