@@ -149,7 +149,8 @@ def _centred(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced:
     if low is None or middle is None or high is None:
         half = priced.interval.width / 2
         # Bought bounds are far wider than the values seen: as far as these, and twice as far for a variance, is enough.
-        seen = 2 ** (_WIDER - 1 if priced.measure.statistic.is_spread else _WIDER) if priced.bounds_share else 1
+        wider = _WIDER_SQUARES - 1 if priced.measure.statistic.is_spread else _WIDER
+        seen = 2**wider if priced.bounds_share else 1
         return priced.around(Centre(priced.interval.low + half, half / seen))
     centre = min(max(signed_bin_middle(middle), priced.interval.low), priced.interval.high)
     far = max(abs(signed_bin_middle(bin) - centre) for bin in (low, high))
