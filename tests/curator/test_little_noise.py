@@ -60,12 +60,12 @@ def asked(what: str, question: str, epsilon: float = 200) -> Any:
 @pytest.mark.parametrize("what", DECLARED)
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_an_answer_with_little_noise_is_nearly_exact(statistic: str, what: str) -> None:
-    """At epsilon 200 the value is off by 2 % at most, inside its interval, and so is the truth, in each group."""
+    """At epsilon 200 the value is off by 4 % at most, inside its interval, and so is the truth, in each group."""
     answer = asked(what, f"SELECT g, {statistic} AS v FROM t GROUP BY g")
     for row, (low, high) in zip(answer.rows, answer.intervals["v"], strict=True):
         exact = STATISTICS[statistic](FRAME[FRAME.g == row["g"]])
         assert low <= exact <= high and low <= row["v"] <= high
-        assert abs(row["v"] - exact) <= 0.02 * exact
+        assert abs(row["v"] - exact) <= 0.04 * exact
 
 
 @pytest.mark.parametrize("what", DECLARED)
