@@ -66,11 +66,12 @@ class World:
         return name in self.own and tuple(row[column] for column in self.named[name]) == unit
 
 
-def random_world(random: Random, kind: str) -> World:
+def random_world(random: Random, kind: str, most: int = 24) -> World:
     """Tables with the worst of values; a unit may be in one of them only, in many rows, or in none."""
     days = kind == "days"
     persons: list[Value] = [f"p{n}" if n else "" for n in range(24)] if kind == "texts" else list(range(-1, 23))
     units = [(person, day) for person in persons[:8] for day in (0, 1, 2)] if days else [(each,) for each in persons]
+    units = units[:most]
     typed = pa.string() if kind == "texts" else pa.int64()
 
     def owners() -> list[Row]:
