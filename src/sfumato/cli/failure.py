@@ -54,6 +54,7 @@ _IN_SHELL: tuple[tuple[str, str], ...] = (
     (r"keep it elsewhere", "keep it elsewhere: url = '/other/folder/ledger.db' below [ledger] in sfumato.toml"),
     (r" \(pandas: to_csv\(index=False\)\)", ""),
     (r"unit=\{'(\w+)': '([^']*)'\}", r"unit = { \1 = '\2' }"),
+    (r"write through\('orders', on='order_id'\)", "write unit = { through = 'orders', on = 'order_id' }"),
     (r"keys=(?:sf\.)?dates\(([^()]*)\)", r"dates = [\1]"),
     (r"\bbounds=\(([^()]*)\)", r"bounds = [\1]"),
     (r"\b(keys|type|unit|most_rows|version)=", r"\1 = "),

@@ -217,7 +217,7 @@ def _aggregate(inner: Inner, lower: Lower) -> str:
     if inner.function in ("min", "max"):
         return f"{inner.function}({value})"
     double = f"CAST({value} AS DOUBLE)"
-    present = f"(CASE WHEN isfinite({double}) THEN {_clipped(double, inner)} END)"
+    present = f"(CASE WHEN NOT isnan({double}) THEN {_clipped(double, inner)} END)"
     if inner.function == "median":
         return f"quantile_cont({present}, 0.5)"
     small = inner.argument.interval is not None and inner.argument.interval.largest <= 1 << 40

@@ -22,7 +22,7 @@ from sfumato.plan.scope import written as written_name
 from sfumato.plan.typed import condition
 
 MOST_BESIDE = 100  # rows of a unit on the smaller side of a join
-MOST_GROWTH = 10_000  # rows that one may become by all joins together
+MOST_GROWTH = 1_000  # rows that one may become by all joins together
 COMPARED = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.BOOLEAN)  # whose values are equal in one way only
 
 
@@ -94,7 +94,7 @@ def _sought(
     own = {new: Column(old) for old, new in renamed.items()}
     if any(name not in own for part in rest for name in _names(part)):
         raise UnsupportedQuery(
-            f"ON of a {how.value} takes the unit and conditions on the right table alone; put others into WHERE"
+            f"ON of {how.value} takes the unit and conditions on the right table alone; put others into WHERE"
         )
     where = _all([_replaced(part, own) for part in rest])
     wanted = None if where is None else condition(where, right.rows.columns)
