@@ -47,7 +47,9 @@ MUTATIONS: dict[str, Callable[[str], str]] = {
 
 GAUSSIAN_MUTATIONS: dict[str, Callable[[str], str]] = {
     "floor instead of truncation": lambda sql: re.sub(r" \* f(\d+) // 1073741824", r" * f\1 >> 30", sql),
-    "a norm that takes the largest group": lambda sql: re.sub(r"sum\((CAST\(s\d+_0 AS HUGEINT\) \* )", r"max(\1", sql),
+    "a norm that takes the largest group": lambda sql: re.sub(
+        r"sum\((s\d+_0 \* |CAST\(s\d+_0 AS HUGEINT\) \* s)", r"max(\1", sql
+    ),
     "a root that is rounded down": lambda sql: sql.replace("ceil(sqrt", "floor(sqrt").replace(">= q", ">= 0 * q"),
     "a sum that is not weighed": lambda sql: re.sub(r" \* f\d+ // 1073741824", "", sql),
 }

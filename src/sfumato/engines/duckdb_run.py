@@ -6,8 +6,9 @@ floor(C * 2**30 / n). A row of v steps counts (v * f) // 2**30, which truncates 
 at most n * f / 2**30 <= C in absolute value, exactly.
 
 For Gaussian noise the influence is the L2 norm of what a unit has in all groups, so its rows are first collapsed to one
-row by unit and group: a sum there is cut at 2**52 steps, squares are whole numbers, and the norm is the least whole
-number whose square is as large, or a little more. Weighed in the same way, a unit's sums have at most the norm C.
+row by unit and group: a sum there is cut at 2**52 steps, a number of rows at 2**31, squares are whole numbers, and the
+norm is the least whole number whose square is as large, or a little more. Weighed in the same way, a unit's sums have
+at most the norm C.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from sfumato.privacy.sensitivity import Norm
 
 PART = 8  # one unit in so many tells where the values of a mean lie
 LARGEST_PART = 1 << 52  # steps of one unit in one group; a million squares of it fit 128 bits
+MOST_ROWS = 1 << 31  # of one unit in one group, where rows are counted; its square fits 64 bits
 MASK = 60  # groups that fit into the bits of one integer
 _MASK = "bit_or(CAST(1 AS BIGINT) << g)"  # the groups that a unit is in
 
@@ -115,8 +117,7 @@ class DuckdbRun(Rows):
         else:
             parts = f"SELECT {by}, {self.part_sums()}{self._ends('x{0}', 'x{0}')} FROM {self.halved()} GROUP BY {by}"
         self.execute(f"CREATE TEMP TABLE parts AS {parts}")
-        squared = {i: [f"CAST({name} AS HUGEINT) * {name}" for name in listed] for i, listed in names.items()}
-        squares = [f"sum({' + '.join(square)}) AS q{i}" for i, square in squared.items()]
+        squares = [f"{self._squares(i)} AS q{i}" for i in names]
         squares += [f"max({name}) AS t{i}" for i in names for name in names[i] if self.measures[i].measure.points]
         norms = [f"{self._norm(i)} AS n{i}" for i in names]
         units = ", ".join(self.units)
@@ -126,12 +127,18 @@ class DuckdbRun(Rows):
             f"(SELECT {units}, {', '.join(squares)}{self._ends('lo{0}', 'hi{0}')} FROM parts GROUP BY {units})"
         )
 
+    def _squares(self, measure: int) -> str:
+        """The sum of squares of a unit's parts, in steps: a whole number."""
+        if self._counts_rows(measure):
+            return " + ".join(f"sum({name} * {name}) * {ROW * ROW}" for name in self._part_names(measure))
+        return f"sum({' + '.join(f'CAST({name} AS HUGEINT) * {name}' for name in self._part_names(measure))})"
+
     def _norm(self, measure: int) -> str:
         """A unit's norm; rows on a line are counted without the cut at the largest part, so beyond it none counts."""
         norm = root(f"q{measure}")
         if not self.measures[measure].measure.points:
             return norm
-        return f"CASE WHEN t{measure} >= {LARGEST_PART} THEN CAST({1 << 100} AS HUGEINT) ELSE {norm} END"
+        return f"CASE WHEN t{measure} >= {MOST_ROWS} THEN CAST({1 << 100} AS HUGEINT) ELSE {norm} END"
 
     def _ends(self, low: str, high: str) -> str:
         """The least and the largest value of a unit, for quantiles."""
@@ -152,20 +159,37 @@ class DuckdbRun(Rows):
         named = [zip(self._part(i), self._part_names(i), strict=True) for i in self._weighed()]
         return ", ".join(f"{sql} AS {name}" for each in named for sql, name in each)
 
+    def _counts_rows(self, measure: int) -> bool:
+        """Whether parts are numbers of rows, or of units; others are in steps."""
+        statistic = self.measures[measure].measure.statistic
+        return statistic in (Statistic.COUNT, Statistic.UNITS, Statistic.QUANTILES)
+
     def _part(self, measure: int) -> list[str]:
-        """A unit's lattice sums in one group."""
-        if self.measures[measure].measure.statistic is Statistic.UNITS:
-            return [f"CAST({ROW} AS BIGINT)"]
+        """A unit's lattice sums in one group, or how many rows it has there."""
+        x = f"x{measure}"
+        match self.measures[measure].measure:
+            case Measure(Statistic.UNITS):
+                return ["CAST(1 AS BIGINT)"]
+            case Measure(Statistic.COUNT, None):
+                return [f"least(count(*), {MOST_ROWS})"]
+            case Measure(Statistic.COUNT):
+                return [f"least(count(*) FILTER ({x}), {MOST_ROWS})"]
+            case Measure(Statistic.QUANTILES):
+                return [f"least(count({x}), {MOST_ROWS})"]
         sums = [f"CAST(sum({step}) AS HUGEINT)" for step in self.steps(measure)]
-        if self.measures[measure].measure == Measure(Statistic.COUNT):
-            sums = [f"CAST(count(*) AS HUGEINT) * {ROW}"]
         return [f"CAST(least(greatest({sum}, {-LARGEST_PART}), {LARGEST_PART}) AS BIGINT)" for sum in sums]
 
     def _part_cells(self, limits: Sequence[int]) -> str:
-        parts = [(f"CAST({name} AS HUGEINT)", i) for i in self._summed() for name in self._part_names(i)]
-        sums = [f"sum({weighed(part, i)})" for part, i in parts]
-        joined = f"parts LEFT JOIN {self._heavy(self._summed(), limits)} USING ({', '.join(self.units)})"
-        return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
+        """Sums of all parts, and what weights take off those of units beyond a limit: few, so that is quick."""
+        parts = [(name, i) for i in self._summed() for name in self._part_names(i)]
+        scale = {i: ROW if self._counts_rows(i) else 1 for i in self._summed()}
+        whole = [f"CAST(sum({name}) AS HUGEINT) * {scale[i]} AS {name}" for name, i in parts]
+        steps = {name: f"CAST({name} AS HUGEINT) * {scale[i]}" for name, i in parts}
+        taken = [f"CAST(sum(({steps[name]} * f{i} // {WEIGHT}) - {steps[name]}) AS HUGEINT)" for name, i in parts]
+        joined = f"parts JOIN {self._heavy(self._summed(), limits)} USING ({', '.join(self.units)})"
+        rows = f"SELECT {self.place} AS g, {', '.join(whole)} FROM parts{self.by} "
+        rows += f"UNION ALL SELECT {self.place}, {', '.join(taken)} FROM {joined}{self.by}"
+        return f"SELECT g, {', '.join(f'sum({name})' for name, _ in parts)} FROM ({rows}) GROUP BY g"
 
     def _heavy(self, which: Sequence[int], limits: Sequence[int]) -> str:
         """The units beyond a limit, with their weights; often few, so that the rows of all others find nobody in it."""
