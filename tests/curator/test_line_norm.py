@@ -29,7 +29,7 @@ def spots_of(question: str, rows: list[tuple[str, str, float]]) -> dict[str, int
     run = duckdb_run.DuckdbRun(duckdb.connect(), plan)
     measure_all(plan, run, NoisyReleaser())
     found = run.spots(0, (LIMIT,), 0, {})
-    return {str(key[0]): sum(rows for (rows,) in cells.values()) for key, cells in found.items()}
+    return {str(key[0]): sum(spots.rows[:, 0]) for key, spots in found.items()}
 
 
 def test_rows_beyond_what_a_norm_holds_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,10 +20,10 @@ from typing import Any
 from sfumato.dataset.column import Key
 from sfumato.engines.duckdb_distinct import count_values, list_values
 from sfumato.engines.duckdb_keys import Keys
-from sfumato.engines.duckdb_line import Opened, landmarks, spots
+from sfumato.engines.duckdb_line import Opened, landmarks, place_rows, placed, spots
 from sfumato.engines.duckdb_rows import Rows
 from sfumato.engines.duckdb_unknown import Unknown
-from sfumato.engines.engine import Cells
+from sfumato.engines.engine import Cells, Spots
 from sfumato.engines.lower import number
 from sfumato.engines.weights import WEIGHT, octave, root, weighed, weight
 from sfumato.plan.bound import Measure, Statistic
@@ -84,6 +84,9 @@ class DuckdbRun(Rows):
     def prepare(self, measures: Sequence[PricedMeasure]) -> None:
         """One pass by unit: the influence on every measure, and for counts of units the groups it is in, as a mask."""
         self.measures = tuple(measures)
+        for i, each in enumerate(measures):
+            if each.measure.points:
+                place_rows(self, i)
         if not self.units:
             return
         distinct = [i for i, each in enumerate(measures) if each.measure.statistic is Statistic.DISTINCT]
@@ -94,11 +97,10 @@ class DuckdbRun(Rows):
         if self.collapses or not self._weighed():
             return
         columns = ", ".join([*self.units, *(f"{self._influence(i)} AS n{i}" for i in self._weighed())])
-        columns += self._ends("x{0}", "x{0}")
+        columns += self._ends("a{0}", "a{0}")
         mask = ", bit_or(CAST(1 AS BIGINT) << g) AS mask" if self.masked else ""
-        self.execute(
-            f"CREATE TEMP TABLE units AS SELECT {columns}{mask} FROM {self.kept} GROUP BY {', '.join(self.units)}"
-        )
+        rows = placed(0) if self._only_quantiles() else self.addressed()
+        self.execute(f"CREATE TEMP TABLE units AS SELECT {columns}{mask} FROM {rows} GROUP BY {', '.join(self.units)}")
         if self.paired:
             pair = ", ".join([*self.units, "g"])
             self.execute(f"CREATE TEMP TABLE pairs AS SELECT DISTINCT {pair} FROM {self.kept}")
@@ -115,7 +117,8 @@ class DuckdbRun(Rows):
         if self.bound.unknown and self.collapsed_at_once():
             parts = self._unknown.parts()
         else:
-            parts = f"SELECT {by}, {self.part_sums()}{self._ends('x{0}', 'x{0}')} FROM {self.halved()} GROUP BY {by}"
+            rows = placed(0) if self._only_quantiles() else self.halved()
+            parts = f"SELECT {by}, {self.part_sums()}{self._ends('a{0}', 'a{0}')} FROM {rows} GROUP BY {by}"
         self.execute(f"CREATE TEMP TABLE parts AS {parts}")
         squares = [f"{self._squares(i)} AS q{i}" for i in names]
         squares += [f"max({name}) AS t{i}" for i in names for name in names[i] if self.measures[i].measure.points]
@@ -140,8 +143,12 @@ class DuckdbRun(Rows):
             return norm
         return f"CASE WHEN t{measure} >= {MOST_ROWS} THEN CAST({1 << 100} AS HUGEINT) ELSE {norm} END"
 
+    def _only_quantiles(self) -> bool:
+        """Whether quantiles of the same values are all that is asked: then their table has all that counts."""
+        return len(self.measures) == 1 and bool(self.measures[0].measure.points)
+
     def _ends(self, low: str, high: str) -> str:
-        """The least and the largest value of a unit, for quantiles."""
+        """The addresses of a unit's least and of its largest value, for quantiles."""
         asked = [i for i, priced in enumerate(self.measures) if priced.measure.points]
         return "".join(f", min({low.format(i)}) AS lo{i}, max({high.format(i)}) AS hi{i}" for i in asked)
 
@@ -166,16 +173,15 @@ class DuckdbRun(Rows):
 
     def _part(self, measure: int) -> list[str]:
         """A unit's lattice sums in one group, or how many rows it has there."""
-        x = f"x{measure}"
         match self.measures[measure].measure:
             case Measure(Statistic.UNITS):
                 return ["CAST(1 AS BIGINT)"]
             case Measure(Statistic.COUNT, None):
                 return [f"least(count(*), {MOST_ROWS})"]
             case Measure(Statistic.COUNT):
-                return [f"least(count(*) FILTER ({x}), {MOST_ROWS})"]
+                return [f"least(count(*) FILTER (x{measure}), {MOST_ROWS})"]
             case Measure(Statistic.QUANTILES):
-                return [f"least(count({x}), {MOST_ROWS})"]
+                return [f"least(count(a{measure}), {MOST_ROWS})"]
         sums = [f"CAST(sum({step}) AS HUGEINT)" for step in self.steps(measure)]
         return [f"CAST(least(greatest({sum}, {-LARGEST_PART}), {LARGEST_PART}) AS BIGINT)" for sum in sums]
 
@@ -205,7 +211,7 @@ class DuckdbRun(Rows):
             case Measure(Statistic.COUNT, None):
                 return f"CAST(count(*) AS HUGEINT) * {ROW}"
             case Measure(Statistic.QUANTILES):
-                return f"CAST(count(x{measure}) AS HUGEINT) * {ROW}"
+                return f"CAST(count(a{measure}) AS HUGEINT) * {ROW}"
         return f"CAST(sum({self.row_influence(measure)}) AS HUGEINT)"
 
     def influences(self, measure: int) -> list[int]:
@@ -272,7 +278,7 @@ class DuckdbRun(Rows):
 
     def spots(
         self, measure: int, limits: Sequence[int], shift: int, opened: Opened, outer: int = 0
-    ) -> dict[tuple[Key, ...], dict[int, tuple[int, ...]]]:
+    ) -> dict[tuple[Key, ...], Spots]:
         """The weighted rows of every group by the address of their value; only of rows in opened cells, if any are."""
         return spots(self, measure, limits, shift, opened, outer)
 
