@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.dataset.column import Key
 from sfumato.engines.duckdb_run import DuckdbRun
+from sfumato.engines.engine import Spots
 from sfumato.plan.price import PricedMeasure, PricedPlan
 
 Group = tuple[Key, ...]
@@ -96,9 +97,9 @@ class Remembered:
 
     def spots(
         self, place: int, limits: Sequence[int], shift: int, opened: Mapping[Group, Collection[int]], outer: int = 0
-    ) -> dict[Group, dict[int, tuple[int, ...]]]:
+    ) -> dict[Group, Spots]:
         """By what the engine found at the finest addresses: where cells are opened differs from draw to draw."""
-        finest = self._prepare("spots", place, tuple(limits), compute=lambda run: _finest(run, place, limits))
+        finest = self._prepare("spots", place, tuple(limits), compute=lambda run: run.spots(place, limits, 0, {}))
         found = {}
         for group in opened or finest:
             if group not in finest:
@@ -108,15 +109,5 @@ class Remembered:
                 inside = np.isin(addresses >> outer, list(opened[group]))
                 addresses, rows = addresses[inside], rows[inside]
             cells, first = np.unique(addresses >> shift, return_index=True)
-            sums = np.add.reduceat(rows, first) if len(cells) else rows
-            found[group] = dict(zip(cells.tolist(), map(tuple, sums.tolist()), strict=True))
+            found[group] = Spots(cells, np.add.reduceat(rows, first) if len(cells) else rows)
         return found
-
-
-def _finest(run: DuckdbRun, place: int, limits: Sequence[int]) -> dict[Group, Any]:
-    """By group, the addresses in order and their rows for each limit."""
-    found = {group: sorted(cells.items()) for group, cells in run.spots(place, limits, 0, {}).items()}
-    return {
-        group: (np.array([address for address, _ in cells]), np.array([rows for _, rows in cells]))
-        for group, cells in found.items()
-    }

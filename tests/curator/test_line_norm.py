@@ -29,15 +29,15 @@ def spots_of(question: str, rows: list[tuple[str, str, float]]) -> dict[str, int
     run = duckdb_run.DuckdbRun(duckdb.connect(), plan)
     measure_all(plan, run, NoisyReleaser())
     found = run.spots(0, (LIMIT,), 0, {})
-    return {str(key[0]): sum(rows for (rows,) in cells.values()) for key, cells in found.items()}
+    return {str(key[0]): sum(spots.rows[:, 0]) for key, spots in found.items()}
 
 
 def test_rows_beyond_what_a_norm_holds_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sums in a group are cut at 2**52 steps, 2**32 rows; the rows themselves are not, so such a unit must not count.
+    """Numbers of rows in a group are cut at 2**31; the rows themselves are not, so such a unit must not count.
 
     Cut at a hundred rows instead, someone with a thousand would count ten times the limit.
     """
-    monkeypatch.setattr(duckdb_run, "LARGEST_PART", CUT * ROW)
+    monkeypatch.setattr(duckdb_run, "MOST_ROWS", CUT)
     question = "SELECT r, MEDIAN(x) AS m FROM t GROUP BY r"
     heavy = [("heavy", "a", 5.0)] * MANY + [("heavy", "b", 5.0)]
     assert spots_of(question, [*heavy, ("light", "a", 1.0)]) == {"a": ROW, "b": 0}

@@ -7,6 +7,7 @@ a limit is bought, a maximum is declared or not.
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
 from typing import NamedTuple
@@ -21,9 +22,10 @@ from sfumato.curator.curator import Curator, Options
 from sfumato.curator.measure import measure_all
 from sfumato.curator.release import NoisyReleaser
 from sfumato.curator.result import rows_of
-from sfumato.dataset.column import column
+from sfumato.dataset.column import Key, column
 from sfumato.dataset.table import Table, table
 from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.engine import Spots
 from sfumato.plan.price import ROW
 from sfumato.plan.share import Share
 from sfumato.privacy.guarantee import Guarantee
@@ -139,6 +141,10 @@ def test_intervals_of_different_values_and_of_found_keys_hold_as_often_as_they_s
     assert pooled(COUNTS[what], 3_000) >= AT_LEAST
 
 
+def listed(found: Mapping[tuple[Key, ...], Spots]) -> dict[tuple[Key, ...], tuple[list[int], list[int]]]:
+    return {key: (spots.cells.tolist(), spots.rows.tolist()) for key, spots in found.items()}
+
+
 def test_what_is_remembered_is_what_the_engine_says() -> None:
     """The engine's rows by cells, all or opened ones, are those of the finest addresses, added up."""
     _, declared = people(10)
@@ -150,9 +156,10 @@ def test_what_is_remembered_is_what_the_engine_says() -> None:
         run.prepare(plan.measures)
         for limits in ((3 * ROW, 3 * ROW), (3 * ROW, ROW)):
             found = run.spots(0, limits, first, {})
-            assert remembered.spots(0, limits, first, {}) == found
-            opened = {("a",): list(found["a",])[:7], ("b",): list(found["b",])[-1:]}
-            assert remembered.spots(0, limits, second, opened, first) == run.spots(0, limits, second, opened, first)
+            assert listed(remembered.spots(0, limits, first, {})) == listed(found)
+            opened = {("a",): found["a",].cells[:7].tolist(), ("b",): found["b",].cells[-1:].tolist()}
+            inside = run.spots(0, limits, second, opened, first)
+            assert listed(remembered.spots(0, limits, second, opened, first)) == listed(inside)
         assert remembered.landmarks(0, priced.ruler.coarse) == run.landmarks(0, priced.ruler.coarse)
 
 

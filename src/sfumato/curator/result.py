@@ -62,8 +62,8 @@ def rows_of(plan: PricedPlan, found: Sequence[Measured]) -> list[Row]:
 def rows_for(plan: PricedPlan, found: Sequence[Measured], keys: Sequence[tuple[Key, ...]], miss: Fraction) -> list[Row]:
     """The rows of some groups, the interval of each estimate being wrong with probability `miss` at most."""
     bars = _Bars(found, _kept(plan, found, miss))
-    joint = {column.name: _joint(column.expression, keys, miss, bars) for column in plan.bound.shown}
-    return [_row(plan, key, miss, bars, joint) for key in keys]
+    columns = [_column(column.name, column.expression, keys, miss, bars) for column in plan.bound.shown]
+    return [_row(key, columns) for key in keys]
 
 
 def _kept(plan: PricedPlan, found: Sequence[Measured], miss: Fraction) -> list[tuple[Key, ...]]:
@@ -99,11 +99,14 @@ class _Bars:
             self.known[miss] = [bar(measured, miss) for measured in self.found]
         return self.known[miss]
 
-    def evaluation(
-        self, key: tuple[Key, ...], miss: Fraction, known: Mapping[Expression, Estimate] | None = None
-    ) -> _Evaluation:
+    def evaluation(self, key: tuple[Key, ...], miss: Fraction) -> _Evaluation:
         """Of one group, where each number goes wrong with probability `miss` at most."""
-        return _Evaluation(self.found, key, self.of(miss), lambda place: self._total(place, miss), known or {})
+        return self.evaluations(miss)(key, {})
+
+    def evaluations(self, miss: Fraction) -> Callable[[tuple[Key, ...], Mapping[Expression, Estimate]], _Evaluation]:
+        """The same for any group, and with parts that are known."""
+        bars = self.of(miss)
+        return lambda key, known: _Evaluation(self.found, key, bars, lambda place: self._total(place, miss), known)
 
     def _total(self, place: int, miss: Fraction) -> Estimate:
         return combined(TotalAt(place), self.found, [()], self.summed, self.of(miss), miss)[()]
@@ -117,21 +120,31 @@ def _sorted(keys: list[tuple[Key, ...]], sort: Sort, bars: _Bars, miss: Fraction
     return ordered + [key for key in keys if values[key] is None]
 
 
-def _row(
-    plan: PricedPlan,
-    key: tuple[Key, ...],
-    miss: Fraction,
-    bars: _Bars,
-    joint: Mapping[str, tuple[Expression | None, Mapping[tuple[Key, ...], Estimate]]],
-) -> Row:
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """One column of the answer, with all that is the same in every group."""
+
+    name: str
+    expression: Expression
+    is_private: bool
+    form: Expression | None
+    joint: Mapping[tuple[Key, ...], Estimate]
+    evaluation: Callable[[tuple[Key, ...], Mapping[Expression, Estimate]], _Evaluation]
+
+
+def _column(name: str, expression: Expression, keys: Sequence[tuple[Key, ...]], miss: Fraction, bars: _Bars) -> _Column:
+    used, (form, joint) = _numbers(expression), _joint(expression, keys, miss, bars)
+    return _Column(name, expression, bool(used), form, joint, bars.evaluations(miss / max(1, len(used))))
+
+
+def _row(key: tuple[Key, ...], columns: Sequence[_Column]) -> Row:
     values: dict[str, Any] = {}
     intervals: dict[str, tuple[float, float] | None] = {}
-    for column in plan.bound.shown:
-        used, (form, found) = _numbers(column.expression), joint[column.name]
-        known = {form: found[key]} if form is not None and key in found else {}
-        value = bars.evaluation(key, miss / max(1, len(used)), known).value(column.expression)
+    for column in columns:
+        known = {column.form: column.joint[key]} if column.form is not None and key in column.joint else {}
+        value = column.evaluation(key, known).value(column.expression)
         values[column.name] = value.value if isinstance(value, Estimate) else value
-        intervals[column.name] = (value.low, value.high) if isinstance(value, Estimate) and used else None
+        intervals[column.name] = (value.low, value.high) if isinstance(value, Estimate) and column.is_private else None
     return Row(values, intervals, key)
 
 

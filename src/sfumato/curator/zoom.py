@@ -14,18 +14,17 @@ interval knows how far that can be.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 import numpy as np
 
 from sfumato.curator.line import Line, Seen, beyond
 from sfumato.curator.release import Releaser
 from sfumato.dataset.column import Key
-from sfumato.engines.engine import Run
+from sfumato.engines.engine import Integers, Run, Spots, Whole
 from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
 from sfumato.plan.price import PricedMeasure, PricedPlan
 from sfumato.plan.ruler import Ruler
@@ -40,27 +39,27 @@ _MANY, _CLEAR = 8, 8  # an eighth of all rows in one cell is many; their noise m
 _ENOUGH = 4  # times fewer cells than wanted are not worth another pass over the rows
 _ALL = 1 << 20  # cells of all groups together
 _HALVINGS = 12  # of a stretch beyond a minimum or a maximum
+_NOTHING = Spots(np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.int64))
 _AROUND = (1, 2, 4, 8, 24)  # deviations of the last look's noise at which it has edges, to both sides
 
 
 class _Rows:
-    """What the engine counted in one group for one limit: rows by the first address of their cell, at mixed depths."""
+    """What the engine counted in one group, for both limits: by the first address of a cell, at mixed depths."""
 
-    def __init__(self, cells: Mapping[int, int]) -> None:
-        self.cells, self.starts = cells, sorted(cells)
-        self.sums = [0, *accumulate(cells[start] for start in self.starts)]
+    def __init__(self, starts: Integers, rows: Whole) -> None:
+        order = np.argsort(starts)
+        self.starts, self.rows = starts[order], rows[order]
+        self.sums = np.concatenate([np.zeros((1, rows.shape[1]), dtype=rows.dtype), np.cumsum(self.rows, axis=0)])
 
-    def between(self, edges: Sequence[int]) -> list[int]:
+    def between(self, edges: Sequence[int], which: int) -> list[int]:
         """The rows between edges, none of which is inside a cell."""
-        below = [self.sums[bisect_left(self.starts, edge)] for edge in edges]
+        below = self.sums[np.searchsorted(self.starts, edges), which].tolist()
         return [after - before for before, after in pairwise(below)]
 
-    def opened(self, shut: Iterable[int], inside: Mapping[int, int]) -> _Rows:
+    def opened(self, shut: Iterable[int], inside: Spots) -> _Rows:
         """The same with the cells of some addresses replaced by what is inside them."""
-        kept = dict(self.cells)
-        for start in shut:
-            kept.pop(start, None)
-        return _Rows({**kept, **inside})
+        kept = ~np.isin(self.starts, list(shut))
+        return _Rows(np.concatenate([self.starts[kept], inside.cells]), np.concatenate([self.rows[kept], inside.rows]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,11 +151,7 @@ class _Zoom:
         self.most = max(_FEWEST, min(_MOST, _ALL // max(1, len(self.keys) * len(self.points))))
         self.cells = dict.fromkeys(self.keys, _Cells(self.ruler))
         found = run.spots(place, limits, self.ruler.shifts[0], {})
-        self.rows = {
-            (key, which): _Rows(_starts(found.get(key, {}), which, self.ruler.shifts[0]))
-            for key in self.keys
-            for which in (0, 1)
-        }
+        self.rows = {key: _Rows(*_starts(found.get(key, _NOTHING), self.ruler.shifts[0])) for key in self.keys}
 
     def seen(self) -> dict[Group, Seen]:
         looks = self.priced.looks
@@ -180,7 +175,7 @@ class _Zoom:
 
     def _look(self, name: str, which: int, share: Share, edges: Mapping[Group, tuple[int, ...]]) -> dict[Group, Line]:
         """Noisy numbers of rows between the edges of all groups, weighed with one of the limits."""
-        exact = [count for key in self.keys for count in self.rows[key, which].between(edges[key])]
+        exact = [count for key in self.keys for count in self.rows[key].between(edges[key], which)]
         moves = self.plan.moves(self.priced, self.limits[which])
         noisy = iter(self.releaser.release(f"{name} {self.place}", exact, moves, share))
         return {
@@ -250,9 +245,8 @@ class _Zoom:
             inside = self.run.spots(self.place, self.limits, inner, opened, outer)
             for key, shut in opened.items():
                 self.cells[key] = _Cells(self.ruler, self.cells[key].opened | {(depth, cell) for cell in shut})
-                for which in (0, 1):
-                    starts = _starts(inside.get(key, {}), which, inner)
-                    self.rows[key, which] = self.rows[key, which].opened((cell << outer for cell in shut), starts)
+                starts = _starts(inside.get(key, _NOTHING), inner)
+                self.rows[key] = self.rows[key].opened((cell << outer for cell in shut), starts)
 
     def _cut(self, key: Group, stretches: Sequence[_Stretch]) -> tuple[int, ...]:
         """Many edges where a quantile may lie, few beside."""
@@ -278,5 +272,6 @@ class _Zoom:
         return edges
 
 
-def _starts(cells: Mapping[int, tuple[int, ...]], which: int, shift: int) -> dict[int, int]:
-    return {cell << shift: rows[which] for cell, rows in cells.items()}
+def _starts(spots: Spots, shift: int) -> Spots:
+    """The first addresses of cells, with their rows."""
+    return Spots(spots.cells << shift, spots.rows)

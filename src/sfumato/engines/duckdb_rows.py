@@ -13,7 +13,7 @@ from sfumato.engines.duckdb_relation import Sources, unit_names
 from sfumato.engines.duckdb_source import signature
 from sfumato.engines.engine import FAILED
 from sfumato.engines.lower import Lower, number, used_columns
-from sfumato.engines.weights import or_zero
+from sfumato.engines.weights import address, or_zero
 from sfumato.errors import EngineFailed
 from sfumato.plan.bound import Group, Statistic
 from sfumato.plan.node import Column, children, quoted
@@ -120,6 +120,8 @@ class Rows:
         if self.bound.measures[measure].statistic is Statistic.DISTINCT and argument.kind is not Kind.REAL:
             return rendered
         double = f"CAST({rendered} AS DOUBLE)"
+        if isinstance(argument.expression, Column):  # read without what is no number
+            return double
         return f"CASE WHEN NOT isnan({double}) THEN {double} END"
 
     def steps(self, measure: int) -> list[str]:
@@ -141,6 +143,18 @@ class Rows:
         parts = [q, f"{row} - {p} - {q}", p] if priced.measure.statistic.is_spread else [p, f"{row} - {p}"]
         return [f"coalesce({part}, 0)" for part in parts]
 
+    def address(self, measure: int) -> str:
+        """Where the value of a row lies on its ruler; it must have one."""
+        return address(self.measures[measure].ruler, f"x{measure}")
+
+    def addressed(self) -> str:
+        """The rows that count, with the addresses of their values where there are quantiles of these."""
+        asked = [i for i, priced in enumerate(self.measures) if priced.measure.points]
+        if not asked:
+            return self.kept
+        addresses = [f"CASE WHEN x{i} IS NOT NULL THEN {self.address(i)} END AS a{i}" for i in asked]
+        return f"(SELECT *, {', '.join(addresses)} FROM {self.kept}) AS addressed"
+
     def halved(self) -> str:
         """The rows that count, with what is released of y, the distance from the centre in spreads.
 
@@ -157,8 +171,8 @@ class Rows:
                     side = f"({row} {sign} {self.away(i)})"
                     halves.append(f"CASE WHEN x{i} IS NOT NULL THEN {side} * {side} // {4 * row} END AS {name}{i}")
         if not halves:
-            return self.kept
-        return f"(SELECT *, {', '.join(halves)} FROM {self.kept}) AS halved"
+            return self.addressed()
+        return f"(SELECT *, {', '.join(halves)} FROM {self.addressed()}) AS halved"
 
     def away(self, measure: int) -> str:
         """The distance of a value from the centre in steps, at most 2**30 by the choice of the steps."""

@@ -6,8 +6,9 @@ floor(C * 2**30 / n). A row of v steps counts (v * f) // 2**30, which truncates 
 at most n * f / 2**30 <= C in absolute value, exactly.
 
 For Gaussian noise the influence is the L2 norm of what a unit has in all groups, so its rows are first collapsed to one
-row by unit and group: a sum there is cut at 2**52 steps, squares are whole numbers, and the norm is the least whole
-number whose square is as large, or a little more. Weighed in the same way, a unit's sums have at most the norm C.
+row by unit and group: a sum there is cut at 2**52 steps, a number of rows at 2**31, squares are whole numbers, and the
+norm is the least whole number whose square is as large, or a little more. Weighed in the same way, a unit's sums have
+at most the norm C.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from typing import Any
 from sfumato.dataset.column import Key
 from sfumato.engines.duckdb_distinct import count_values, list_values
 from sfumato.engines.duckdb_keys import Keys
-from sfumato.engines.duckdb_line import Opened, landmarks, spots
+from sfumato.engines.duckdb_line import Opened, landmarks, place_rows, placed, spots
 from sfumato.engines.duckdb_rows import Rows
 from sfumato.engines.duckdb_unknown import Unknown
-from sfumato.engines.engine import Cells
+from sfumato.engines.engine import Cells, Spots
 from sfumato.engines.lower import number
 from sfumato.engines.weights import WEIGHT, octave, root, weighed, weight
 from sfumato.plan.bound import Measure, Statistic
@@ -32,6 +33,7 @@ from sfumato.privacy.sensitivity import Norm
 
 PART = 8  # one unit in so many tells where the values of a mean lie
 LARGEST_PART = 1 << 52  # steps of one unit in one group; a million squares of it fit 128 bits
+MOST_ROWS = 1 << 31  # of one unit in one group, where rows are counted; its square fits 64 bits
 MASK = 60  # groups that fit into the bits of one integer
 _MASK = "bit_or(CAST(1 AS BIGINT) << g)"  # the groups that a unit is in
 
@@ -82,6 +84,9 @@ class DuckdbRun(Rows):
     def prepare(self, measures: Sequence[PricedMeasure]) -> None:
         """One pass by unit: the influence on every measure, and for counts of units the groups it is in, as a mask."""
         self.measures = tuple(measures)
+        for i, each in enumerate(measures):
+            if each.measure.points:
+                place_rows(self, i)
         if not self.units:
             return
         distinct = [i for i, each in enumerate(measures) if each.measure.statistic is Statistic.DISTINCT]
@@ -92,11 +97,10 @@ class DuckdbRun(Rows):
         if self.collapses or not self._weighed():
             return
         columns = ", ".join([*self.units, *(f"{self._influence(i)} AS n{i}" for i in self._weighed())])
-        columns += self._ends("x{0}", "x{0}")
+        columns += self._ends("a{0}", "a{0}")
         mask = ", bit_or(CAST(1 AS BIGINT) << g) AS mask" if self.masked else ""
-        self.execute(
-            f"CREATE TEMP TABLE units AS SELECT {columns}{mask} FROM {self.kept} GROUP BY {', '.join(self.units)}"
-        )
+        rows = placed(0) if self._only_quantiles() else self.addressed()
+        self.execute(f"CREATE TEMP TABLE units AS SELECT {columns}{mask} FROM {rows} GROUP BY {', '.join(self.units)}")
         if self.paired:
             pair = ", ".join([*self.units, "g"])
             self.execute(f"CREATE TEMP TABLE pairs AS SELECT DISTINCT {pair} FROM {self.kept}")
@@ -113,10 +117,10 @@ class DuckdbRun(Rows):
         if self.bound.unknown and self.collapsed_at_once():
             parts = self._unknown.parts()
         else:
-            parts = f"SELECT {by}, {self.part_sums()}{self._ends('x{0}', 'x{0}')} FROM {self.halved()} GROUP BY {by}"
+            rows = placed(0) if self._only_quantiles() else self.halved()
+            parts = f"SELECT {by}, {self.part_sums()}{self._ends('a{0}', 'a{0}')} FROM {rows} GROUP BY {by}"
         self.execute(f"CREATE TEMP TABLE parts AS {parts}")
-        squared = {i: [f"CAST({name} AS HUGEINT) * {name}" for name in listed] for i, listed in names.items()}
-        squares = [f"sum({' + '.join(square)}) AS q{i}" for i, square in squared.items()]
+        squares = [f"{self._squares(i)} AS q{i}" for i in names]
         squares += [f"max({name}) AS t{i}" for i in names for name in names[i] if self.measures[i].measure.points]
         norms = [f"{self._norm(i)} AS n{i}" for i in names]
         units = ", ".join(self.units)
@@ -126,15 +130,25 @@ class DuckdbRun(Rows):
             f"(SELECT {units}, {', '.join(squares)}{self._ends('lo{0}', 'hi{0}')} FROM parts GROUP BY {units})"
         )
 
+    def _squares(self, measure: int) -> str:
+        """The sum of squares of a unit's parts, in steps: a whole number."""
+        if self._counts_rows(measure):
+            return " + ".join(f"sum({name} * {name}) * {ROW * ROW}" for name in self._part_names(measure))
+        return f"sum({' + '.join(f'CAST({name} AS HUGEINT) * {name}' for name in self._part_names(measure))})"
+
     def _norm(self, measure: int) -> str:
         """A unit's norm; rows on a line are counted without the cut at the largest part, so beyond it none counts."""
         norm = root(f"q{measure}")
         if not self.measures[measure].measure.points:
             return norm
-        return f"CASE WHEN t{measure} >= {LARGEST_PART} THEN CAST({1 << 100} AS HUGEINT) ELSE {norm} END"
+        return f"CASE WHEN t{measure} >= {MOST_ROWS} THEN CAST({1 << 100} AS HUGEINT) ELSE {norm} END"
+
+    def _only_quantiles(self) -> bool:
+        """Whether quantiles of the same values are all that is asked: then their table has all that counts."""
+        return len(self.measures) == 1 and bool(self.measures[0].measure.points)
 
     def _ends(self, low: str, high: str) -> str:
-        """The least and the largest value of a unit, for quantiles."""
+        """The addresses of a unit's least and of its largest value, for quantiles."""
         asked = [i for i, priced in enumerate(self.measures) if priced.measure.points]
         return "".join(f", min({low.format(i)}) AS lo{i}, max({high.format(i)}) AS hi{i}" for i in asked)
 
@@ -152,20 +166,36 @@ class DuckdbRun(Rows):
         named = [zip(self._part(i), self._part_names(i), strict=True) for i in self._weighed()]
         return ", ".join(f"{sql} AS {name}" for each in named for sql, name in each)
 
+    def _counts_rows(self, measure: int) -> bool:
+        """Whether parts are numbers of rows, or of units; others are in steps."""
+        statistic = self.measures[measure].measure.statistic
+        return statistic in (Statistic.COUNT, Statistic.UNITS, Statistic.QUANTILES)
+
     def _part(self, measure: int) -> list[str]:
-        """A unit's lattice sums in one group."""
-        if self.measures[measure].measure.statistic is Statistic.UNITS:
-            return [f"CAST({ROW} AS BIGINT)"]
+        """A unit's lattice sums in one group, or how many rows it has there."""
+        match self.measures[measure].measure:
+            case Measure(Statistic.UNITS):
+                return ["CAST(1 AS BIGINT)"]
+            case Measure(Statistic.COUNT, None):
+                return [f"least(count(*), {MOST_ROWS})"]
+            case Measure(Statistic.COUNT):
+                return [f"least(count(*) FILTER (x{measure}), {MOST_ROWS})"]
+            case Measure(Statistic.QUANTILES):
+                return [f"least(count(a{measure}), {MOST_ROWS})"]
         sums = [f"CAST(sum({step}) AS HUGEINT)" for step in self.steps(measure)]
-        if self.measures[measure].measure == Measure(Statistic.COUNT):
-            sums = [f"CAST(count(*) AS HUGEINT) * {ROW}"]
         return [f"CAST(least(greatest({sum}, {-LARGEST_PART}), {LARGEST_PART}) AS BIGINT)" for sum in sums]
 
     def _part_cells(self, limits: Sequence[int]) -> str:
-        parts = [(f"CAST({name} AS HUGEINT)", i) for i in self._summed() for name in self._part_names(i)]
-        sums = [f"sum({weighed(part, i)})" for part, i in parts]
-        joined = f"parts LEFT JOIN {self._heavy(self._summed(), limits)} USING ({', '.join(self.units)})"
-        return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
+        """Sums of all parts, and what weights take off those of units beyond a limit: few, so that is quick."""
+        parts = [(name, i) for i in self._summed() for name in self._part_names(i)]
+        scale = {i: ROW if self._counts_rows(i) else 1 for i in self._summed()}
+        whole = [f"CAST(sum({name}) AS HUGEINT) * {scale[i]} AS {name}" for name, i in parts]
+        steps = {name: f"CAST({name} AS HUGEINT) * {scale[i]}" for name, i in parts}
+        taken = [f"CAST(sum(({steps[name]} * f{i} // {WEIGHT}) - {steps[name]}) AS HUGEINT)" for name, i in parts]
+        joined = f"parts JOIN {self._heavy(self._summed(), limits)} USING ({', '.join(self.units)})"
+        rows = f"SELECT {self.place} AS g, {', '.join(whole)} FROM parts{self.by} "
+        rows += f"UNION ALL SELECT {self.place}, {', '.join(taken)} FROM {joined}{self.by}"
+        return f"SELECT g, {', '.join(f'sum({name})' for name, _ in parts)} FROM ({rows}) GROUP BY g"
 
     def _heavy(self, which: Sequence[int], limits: Sequence[int]) -> str:
         """The units beyond a limit, with their weights; often few, so that the rows of all others find nobody in it."""
@@ -181,7 +211,7 @@ class DuckdbRun(Rows):
             case Measure(Statistic.COUNT, None):
                 return f"CAST(count(*) AS HUGEINT) * {ROW}"
             case Measure(Statistic.QUANTILES):
-                return f"CAST(count(x{measure}) AS HUGEINT) * {ROW}"
+                return f"CAST(count(a{measure}) AS HUGEINT) * {ROW}"
         return f"CAST(sum({self.row_influence(measure)}) AS HUGEINT)"
 
     def influences(self, measure: int) -> list[int]:
@@ -253,7 +283,7 @@ class DuckdbRun(Rows):
 
     def spots(
         self, measure: int, limits: Sequence[int], shift: int, opened: Opened, outer: int = 0
-    ) -> dict[tuple[Key, ...], dict[int, tuple[int, ...]]]:
+    ) -> dict[tuple[Key, ...], Spots]:
         """The weighted rows of every group by the address of their value; only of rows in opened cells, if any are."""
         return spots(self, measure, limits, shift, opened, outer)
 

@@ -2,7 +2,8 @@
 
 A unit has each of its keys once, and its weight depends on how many it has; of more keys than there are weights it
 keeps as many as a hash of their contents chooses. Both are its own affair, so that no unit moves another's. Inside,
-keys go by numbers, which mean nothing and never leave. Proof: docs/proofs/unknown_keys.md.
+keys go by numbers, in the order of that hash: of two keys the same one comes first whatever others there are. The
+numbers never leave. Proof: docs/proofs/unknown_keys.md.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ class Unknown:
         self.run, self.keys, self.units = run, ", ".join(run.groups), ", ".join(run.units)
         rows = self._candidates()
         distinct = f"SELECT DISTINCT {self.keys} FROM {rows}"
-        run.execute(
-            f"CREATE TEMP TABLE named AS SELECT *, CAST(row_number() OVER () AS BIGINT) AS id FROM ({distinct})"
-        )
+        number = f"row_number() OVER (ORDER BY hash(hash({self.keys})), {self.keys})"
+        # In 32 bits, which units with their keys are collapsed by: so many keys as would not fit fit no memory either.
+        run.execute(f"CREATE TEMP TABLE named AS SELECT *, CAST({number} AS UINTEGER) AS id FROM ({distinct})")
         by = ", ".join([*run.units, "id"])
         listed = f"{by}, {sums}" if sums else by
         if not run.units:  # a row is a unit and has one key
@@ -53,14 +54,13 @@ class Unknown:
         listed, most = ", ".join(map(str, weights)), len(weights)
         self.run.execute(
             f"CREATE OR REPLACE TEMP TABLE many AS SELECT {self.units}, count(*) AS many, "
-            f"CAST([{listed}] AS BIGINT[])[least(count(*), {most})] AS weight FROM {held} GROUP BY {self.units}"
+            f"CAST([{listed}] AS INTEGER[])[least(count(*), {most})] AS weight FROM {held} GROUP BY {self.units}"
         )
-        few = f"SELECT id, weight FROM {held} JOIN (SELECT * FROM many WHERE many <= {most}) USING ({self.units})"
-        place = f"row_number() OVER (PARTITION BY {self.units} ORDER BY hash(hash({self.keys})), {self.keys}) AS place"
-        others = f"{held} JOIN (SELECT * FROM many WHERE many > {most}) USING ({self.units}) JOIN named USING (id)"
-        return (
-            f"{few} UNION ALL SELECT id, weight FROM (SELECT id, weight, {place} FROM {others}) WHERE place <= {most}"
-        )
+        few = f"{held} JOIN (SELECT {self.units}, weight FROM many WHERE many <= {most}) USING ({self.units})"
+        others = f"{held} SEMI JOIN (SELECT {self.units} FROM many WHERE many > {most}) USING ({self.units})"
+        place = f"row_number() OVER (PARTITION BY {self.units} ORDER BY id) AS place"
+        first = f"SELECT id, {weights[-1]} AS weight FROM (SELECT id, {place} FROM {others}) WHERE place <= {most}"
+        return f"SELECT id, weight FROM {few} UNION ALL {first}"
 
     def parts(self) -> str:
         """Each unit's sums with the keys that were chosen, by the places of these."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 from sfumato.dataset.column import Key
 from sfumato.plan.price import PricedMeasure, PricedPlan
@@ -17,6 +19,15 @@ from sfumato.plan.price import PricedMeasure, PricedPlan
 FAILED = "the engine failed on this question; it is charged; ask the owner to look"
 
 Cells = Mapping[tuple[Key, ...], Sequence[int]]
+Integers = np.ndarray[Any, np.dtype[np.int64]]
+Whole = np.ndarray[Any, Any]  # integers of 64 bits, or of any size where these might not do
+
+
+class Spots(NamedTuple):
+    """Cells of a line in order, and the weighted rows in each: a column for each limit."""
+
+    cells: Integers
+    rows: Whole
 
 
 class Run(Protocol):
@@ -63,7 +74,7 @@ class Run(Protocol):
         shift: int,
         opened: Mapping[tuple[Key, ...], Collection[int]],
         outer: int = 0,
-    ) -> Mapping[tuple[Key, ...], Mapping[int, tuple[int, ...]]]:
+    ) -> Mapping[tuple[Key, ...], Spots]:
         """The weighted rows of every group, for each limit, by the address of their value without `shift` digits.
 
         With `opened` only of rows in these cells, which are addresses (`plan.ruler`) without `outer` digits.
