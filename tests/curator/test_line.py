@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -24,6 +25,7 @@ from sfumato.dataset.column import column
 from sfumato.dataset.table import table
 from sfumato.mechanisms.noise import LaplaceNoise
 from sfumato.plan.interval import Interval
+from sfumato.plan.price import ROW
 from sfumato.plan.ruler import Ruler
 from sfumato.plan.share import Share
 from sfumato.privacy.guarantee import Guarantee
@@ -49,11 +51,13 @@ def around(rows: Sequence[int], point: Fraction) -> tuple[int, int]:
 
 @given(ADDRESSES, EDGES, POINTS)
 def test_without_noise_a_quantile_is_in_its_window(rows: list[int], edges: tuple[int, ...], point: Fraction) -> None:
-    """Both middle rows, however coarse the cells; the window is no wider than they are apart, but for empty cells."""
-    line = line_of(rows, edges)
+    """Both rows that SQL takes; the window reaches no farther than one more row on either side, but for empty cells."""
+    whole = line_of(rows, edges)
+    line = replace(whole, counts=tuple(count * ROW for count in whole.counts))
     first, end = line.window(point, 0.0, 0.0, 0.01)
-    low, high = around(rows, point)
-    assert edges[first] <= low <= high < edges[end]
+    rank, last = point * (len(rows) - 1), len(rows) - 1
+    assert edges[first] <= rows[math.floor(rank)] <= rows[math.ceil(rank)] < edges[end]
+    low, high = rows[max(0, math.floor(rank) - 1)], rows[min(last, math.ceil(rank) + 1)]
     assert all(not line.counts[cell] for cell in range(first, end) if not edges[cell] <= high or edges[cell + 1] <= low)
 
 

@@ -120,7 +120,7 @@ class Rows:
         if self.bound.measures[measure].statistic is Statistic.DISTINCT and argument.kind is not Kind.REAL:
             return rendered
         double = f"CAST({rendered} AS DOUBLE)"
-        if isinstance(argument.expression, Column):  # read without what is no number
+        if isinstance(argument.expression, Column) and not self.table.inputs:  # read without what is no number
             return double
         return f"CASE WHEN NOT isnan({double}) THEN {double} END"
 
