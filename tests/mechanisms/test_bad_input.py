@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,13 +13,16 @@ import pytest
 
 from sfumato.errors import InvalidArgument, OutsideRange, ScaleTooLarge, WrongShape
 from sfumato.mechanisms import (
+    MECHANISMS,
     Exponential,
     Gaussian,
     GaussianThreshold,
     Geometric,
     Laplace,
     LaplaceThreshold,
+    PermuteAndFlip,
     RandomizedResponse,
+    ReportNoisyMax,
     TruncatedGeometric,
 )
 
@@ -31,8 +35,18 @@ MAKERS: tuple[Callable[..., object], ...] = (
     lambda epsilon=1.0, **more: LaplaceThreshold(**{"epsilon": epsilon, "delta": 1e-6, **more}),
     lambda epsilon=1.0, **more: GaussianThreshold(**{"epsilon": epsilon, "delta": 1e-6, **more}),
     lambda epsilon=1.0, **more: TruncatedGeometric(**{"epsilon": epsilon, "delta": 1e-6, **more}),
+    lambda epsilon=1.0, **more: PermuteAndFlip(**{"candidates": "ab", "sensitivity": 1, "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: ReportNoisyMax(**{"candidates": "ab", "sensitivity": 1, "epsilon": epsilon, **more}),
 )
-SENSITIVE, WITH_DELTA = MAKERS[:4], (MAKERS[1], *MAKERS[5:])
+
+
+def makers_with(parameter: str) -> list[Callable[..., object]]:
+    """The makers of all mechanisms that have a parameter of this name."""
+    kinds = zip(MAKERS, MECHANISMS, strict=True)
+    return [make for make, kind in kinds if parameter in {field.name for field in fields(kind)}]
+
+
+SENSITIVE, WITH_DELTA = makers_with("sensitivity"), makers_with("delta")
 MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
 NOT_POSITIVE = (0, -1, -0.5, math.nan, math.inf, -math.inf, "1", None, True)
 
@@ -72,6 +86,7 @@ def test_sensitivity_must_be_positive_and_finite(make: Callable[..., object], se
     "make",
     [
         lambda: Geometric(sensitivity=1, epsilon=1e-30),
+        lambda: ReportNoisyMax("ab", 1, epsilon=1e-10, spacing=2**-40),
         lambda: Laplace(sensitivity=1, epsilon=1e-10, spacing=2**-40),
         lambda: Laplace(sensitivity=1, epsilon=1e-280),
         lambda: Laplace(sensitivity=10**300, epsilon=1),
@@ -104,6 +119,8 @@ def test_a_scale_too_large_for_the_lattice_is_refused(make: Callable[[], object]
         (lambda: GaussianThreshold(1, 1e-6).release(1.5), "number of units"),
         (lambda: TruncatedGeometric(1, 1e-6).release(True), "number of units"),
         (lambda: Exponential("ab", 1, 1).release([1, math.nan]), "finite scores"),
+        (lambda: PermuteAndFlip("ab", 1, 1).release([1, math.nan]), "finite scores"),
+        (lambda: ReportNoisyMax("ab", 1, 1).release([1, "2"]), "finite scores"),  # type: ignore[list-item]
         (lambda: Laplace(1, 1, size=2).release(MASKED), "masked array"),
         (lambda: Geometric(1, 1, size=2).release(MASKED.astype(int)), "masked array"),
         (lambda: Laplace(1, 1).release(np.ma.masked), "finite number"),
@@ -134,6 +151,8 @@ def test_a_value_outside_the_declared_range_is_refused(release: Callable[[], obj
         lambda: Geometric(1, 1).release([1, 2]),
         lambda: Geometric(1, 1, size=1).release(3),
         lambda: Exponential("ab", 1, 1).release([1, 2, 3]),
+        lambda: PermuteAndFlip("ab", 1, 1).release([1]),
+        lambda: ReportNoisyMax("ab", 1, 1).release([1, 2, 3]),
         lambda: Laplace(1, 1, size=2).log_probability([1.0], [1.0, 2.0]),
     ],
 )
@@ -151,6 +170,10 @@ def test_a_vector_of_the_wrong_shape_is_refused(release: Callable[[], object]) -
         lambda: Geometric(1.5, 1),  # type: ignore[arg-type]
         lambda: Exponential("", 1, 1),
         lambda: Exponential("aa", 1, 1),
+        lambda: PermuteAndFlip("", 1, 1),
+        lambda: ReportNoisyMax("aa", 1, 1),
+        lambda: ReportNoisyMax("ab", 1, 1, spacing=3),
+        lambda: PermuteAndFlip("ab", 1, 1, monotonic=True, neighbours="replace"),  # type: ignore[arg-type]
         lambda: Exponential("ab", 1, 1, monotonic=True, neighbours="replace"),  # type: ignore[arg-type]
         lambda: RandomizedResponse(1, categories=("yes",)),
         lambda: RandomizedResponse.keep(0.5),

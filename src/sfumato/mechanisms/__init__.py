@@ -7,7 +7,9 @@ from sfumato.mechanisms.geometric import Geometric
 from sfumato.mechanisms.laplace import Laplace
 from sfumato.mechanisms.laplace_threshold import LaplaceThreshold
 from sfumato.mechanisms.mechanism import Mechanism
+from sfumato.mechanisms.permute_and_flip import PermuteAndFlip
 from sfumato.mechanisms.randomized_response import RandomizedResponse
+from sfumato.mechanisms.report_noisy_max import ReportNoisyMax
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometric
 
 MECHANISMS = (
@@ -19,6 +21,8 @@ MECHANISMS = (
     LaplaceThreshold,
     GaussianThreshold,
     TruncatedGeometric,
+    PermuteAndFlip,
+    ReportNoisyMax,
 )
 
 __all__ = [
@@ -30,6 +34,8 @@ __all__ = [
     "Laplace",
     "LaplaceThreshold",
     "Mechanism",
+    "PermuteAndFlip",
     "RandomizedResponse",
+    "ReportNoisyMax",
     "TruncatedGeometric",
 ]
