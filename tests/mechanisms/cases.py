@@ -20,9 +20,11 @@ from sfumato.mechanisms import (
     Gaussian,
     GaussianThreshold,
     Geometric,
+    InverseSensitivity,
     Laplace,
     LaplaceThreshold,
     PermuteAndFlip,
+    Quantile,
     RandomizedResponse,
     ReportNoisyMax,
     TruncatedGeometric,
@@ -51,6 +53,7 @@ class Case:
     outputs: tuple[Any, ...]
     tight: float = 1.0  # which part of the promised loss these neighbours really cost, at least
     misses: Callable[[Any, Any], float] | None = _miss
+    draws: int = 20_000  # fewer where a draw is dear
 
     def log_probabilities(self, value: Any) -> np.ndarray:
         """The distribution of the outputs listed, worked out once."""
@@ -85,6 +88,7 @@ FALL = lambda output, scores: max(scores) - scores["abcde".index(output)]  # noq
 
 _laplace, _fine = Laplace(2, 1, spacing=1), Laplace(1, Fraction(1, 2), spacing=0.25)
 _selection = [LaplaceThreshold(1, 1e-4), TruncatedGeometric(1, 1e-4)]
+_median, _ninth = Quantile(0.5, (0, 15), 2, 1), Quantile(0.9, (0, 16), 3, 0.5, "replace")
 
 CASES = (
     Case("laplace", _laplace, 3.0, 5.0, floats(around(-70, 75))),
@@ -144,6 +148,7 @@ CASES = (
         tuple("abcde"),
         0.999,
         FALL,
+        5_000,
     ),
     Case(
         "permute and flip, monotonic",
@@ -153,6 +158,7 @@ CASES = (
         tuple("abcde"),
         0.5,
         FALL,
+        5_000,
     ),
     Case(
         "report noisy max",
@@ -162,6 +168,7 @@ CASES = (
         tuple("abcde"),
         0.5,
         FALL,
+        5_000,
     ),
     Case(
         "report noisy max, far",
@@ -171,7 +178,29 @@ CASES = (
         tuple("abc"),
         0.999,
         FALL,
+        5_000,
     ),
+    Case(
+        "inverse sensitivity of a count",
+        InverseSensitivity(tuple(range(12)), 2),
+        tuple(abs(z - 7) for z in range(12)),
+        tuple(abs(z - 8) for z in range(12)),
+        tuple(range(12)),
+        0.49,
+        lambda output, distances: distances[output],
+        5_000,
+    ),
+    Case(
+        "median",
+        _median,
+        (1, 2, 2, 3, 7, 9, 11, 11),
+        (1, 2, 2, 3, 7, 9, 11),
+        around(0, 15),
+        0.4,
+        _median.distance,
+        5_000,
+    ),
+    Case("ninth tenth", _ninth, (1, 2, 2, 3, 7), (1, 2, 2, 3, 0), around(0, 16, 0.5), 0.4, _ninth.distance, 5_000),
     Case("coin toss", RandomizedResponse.truth_or_coin(), "yes", "no", ("yes", "no"), misses=None),
     Case("randomized response", RandomizedResponse(Fraction(7, 10)), "no", "yes", ("yes", "no"), misses=None),
     Case("k-ary response", RandomizedResponse(1, categories="abcd"), "b", "d", tuple("abcd"), misses=None),

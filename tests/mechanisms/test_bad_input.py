@@ -18,9 +18,11 @@ from sfumato.mechanisms import (
     Gaussian,
     GaussianThreshold,
     Geometric,
+    InverseSensitivity,
     Laplace,
     LaplaceThreshold,
     PermuteAndFlip,
+    Quantile,
     RandomizedResponse,
     ReportNoisyMax,
     TruncatedGeometric,
@@ -37,6 +39,8 @@ MAKERS: tuple[Callable[..., object], ...] = (
     lambda epsilon=1.0, **more: TruncatedGeometric(**{"epsilon": epsilon, "delta": 1e-6, **more}),
     lambda epsilon=1.0, **more: PermuteAndFlip(**{"candidates": "ab", "sensitivity": 1, "epsilon": epsilon, **more}),
     lambda epsilon=1.0, **more: ReportNoisyMax(**{"candidates": "ab", "sensitivity": 1, "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: InverseSensitivity(**{"candidates": "ab", "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: Quantile(**{"quantile": 0.5, "bounds": (0, 8), "epsilon": epsilon, **more}),
 )
 
 
@@ -120,6 +124,11 @@ def test_a_scale_too_large_for_the_lattice_is_refused(make: Callable[[], object]
         (lambda: TruncatedGeometric(1, 1e-6).release(True), "number of units"),
         (lambda: Exponential("ab", 1, 1).release([1, math.nan]), "finite scores"),
         (lambda: PermuteAndFlip("ab", 1, 1).release([1, math.nan]), "finite scores"),
+        (lambda: InverseSensitivity("ab", 1).release([1, -1]), "at least 0; got a negative"),
+        (lambda: InverseSensitivity("ab", 1).release([1, 0.5]), "a whole number"),  # type: ignore[list-item]
+        (lambda: Quantile(0.5, (0, 1), 1).release([1, math.nan]), "finite number"),
+        (lambda: Quantile(0.5, (0, 1), 1).release([1, "a"]), "finite number"),
+        (lambda: Quantile(0.5, (0, 1), 1, neighbours="replace").release([]), "at least one number under replace"),
         (lambda: ReportNoisyMax("ab", 1, 1).release([1, "2"]), "finite scores"),  # type: ignore[list-item]
         (lambda: Laplace(1, 1, size=2).release(MASKED), "masked array"),
         (lambda: Geometric(1, 1, size=2).release(MASKED.astype(int)), "masked array"),
@@ -152,6 +161,10 @@ def test_a_value_outside_the_declared_range_is_refused(release: Callable[[], obj
         lambda: Geometric(1, 1, size=1).release(3),
         lambda: Exponential("ab", 1, 1).release([1, 2, 3]),
         lambda: PermuteAndFlip("ab", 1, 1).release([1]),
+        lambda: InverseSensitivity("ab", 1).release([1]),
+        lambda: Quantile(0.5, (0, 1), 1).release(3),
+        lambda: Quantile(0.5, (0, 1), 1).release("01"),
+        lambda: Quantile(0.5, (0, 1), 1).release([[0, 1], [1, 0]]),
         lambda: ReportNoisyMax("ab", 1, 1).release([1, 2, 3]),
         lambda: Laplace(1, 1, size=2).log_probability([1.0], [1.0, 2.0]),
     ],
@@ -171,6 +184,18 @@ def test_a_vector_of_the_wrong_shape_is_refused(release: Callable[[], object]) -
         lambda: Exponential("", 1, 1),
         lambda: Exponential("aa", 1, 1),
         lambda: PermuteAndFlip("", 1, 1),
+        lambda: InverseSensitivity("aa", 1),
+        lambda: Quantile(0, (0, 1), 1),
+        lambda: Quantile(1.5, (0, 1), 1),
+        lambda: Quantile(0.5, (1, 0), 1),
+        lambda: Quantile(0.5, (0, 0), 1),
+        lambda: Quantile(0.5, (0, math.nan), 1),
+        lambda: Quantile(0.5, 3, 1),  # type: ignore[arg-type]
+        lambda: Quantile(0.5, "01", 1),  # type: ignore[arg-type]
+        lambda: Quantile(0.5, (0, 1), 1, spacing=2),
+        lambda: Quantile(0.5, (0, 1), 1, spacing=3),
+        lambda: Quantile(0.5, (0, 1), 1, spacing=2.0**-62),
+        lambda: Quantile(0.5, (0, 1), 1, spacing=1).distance(0.5, [1]),
         lambda: ReportNoisyMax("aa", 1, 1),
         lambda: ReportNoisyMax("ab", 1, 1, spacing=3),
         lambda: PermuteAndFlip("ab", 1, 1, monotonic=True, neighbours="replace"),  # type: ignore[arg-type]

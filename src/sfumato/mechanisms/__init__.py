@@ -4,10 +4,12 @@ from sfumato.mechanisms.exponential import Exponential
 from sfumato.mechanisms.gaussian import Gaussian
 from sfumato.mechanisms.gaussian_threshold import GaussianThreshold
 from sfumato.mechanisms.geometric import Geometric
+from sfumato.mechanisms.inverse_sensitivity import InverseSensitivity
 from sfumato.mechanisms.laplace import Laplace
 from sfumato.mechanisms.laplace_threshold import LaplaceThreshold
 from sfumato.mechanisms.mechanism import Mechanism
 from sfumato.mechanisms.permute_and_flip import PermuteAndFlip
+from sfumato.mechanisms.quantile import Quantile
 from sfumato.mechanisms.randomized_response import RandomizedResponse
 from sfumato.mechanisms.report_noisy_max import ReportNoisyMax
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometric
@@ -23,6 +25,8 @@ MECHANISMS = (
     TruncatedGeometric,
     PermuteAndFlip,
     ReportNoisyMax,
+    InverseSensitivity,
+    Quantile,
 )
 
 __all__ = [
@@ -31,10 +35,12 @@ __all__ = [
     "Gaussian",
     "GaussianThreshold",
     "Geometric",
+    "InverseSensitivity",
     "Laplace",
     "LaplaceThreshold",
     "Mechanism",
     "PermuteAndFlip",
+    "Quantile",
     "RandomizedResponse",
     "ReportNoisyMax",
     "TruncatedGeometric",
