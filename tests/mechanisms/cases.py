@@ -24,6 +24,7 @@ from sfumato.mechanisms import (
     Laplace,
     LaplaceThreshold,
     PermuteAndFlip,
+    ProposeTestRelease,
     Quantile,
     RandomizedResponse,
     ReportNoisyMax,
@@ -89,6 +90,7 @@ FALL = lambda output, scores: max(scores) - scores["abcde".index(output)]  # noq
 _laplace, _fine = Laplace(2, 1, spacing=1), Laplace(1, Fraction(1, 2), spacing=0.25)
 _selection = [LaplaceThreshold(1, 1e-4), TruncatedGeometric(1, 1e-4)]
 _median, _ninth = Quantile(0.5, (0, 15), 2, 1), Quantile(0.9, (0, 16), 3, 0.5, "replace")
+_tested = ProposeTestRelease(2, (0, 40), 2, 1e-3, spacing=1)
 
 CASES = (
     Case("laplace", _laplace, 3.0, 5.0, floats(around(-70, 75))),
@@ -201,6 +203,18 @@ CASES = (
         5_000,
     ),
     Case("ninth tenth", _ninth, (1, 2, 2, 3, 7), (1, 2, 2, 3, 0), around(0, 16, 0.5), 0.4, _ninth.distance, 5_000),
+    Case("propose-test-release, unstable", _tested, (0, 40), (0, 40, 40), shown(-70, 110), 0.3, None, 5_000),
+    Case("propose-test-release, stable", _tested, (5, 6, 6, 6, 8), (5, 6, 6, 6), shown(-70, 90), 0.0, None, 5_000),
+    Case(
+        "propose-test-release, replace",
+        ProposeTestRelease(1, (0, 15), 2, 1e-3, Fraction(1, 3), 0.5, "replace"),
+        (2, 3, 3.5, 4, 9),
+        (2, 3, 3.5, 15, 9),
+        shown(-50, 70, 0.5),
+        0.0,
+        None,
+        5_000,
+    ),
     Case("coin toss", RandomizedResponse.truth_or_coin(), "yes", "no", ("yes", "no"), misses=None),
     Case("randomized response", RandomizedResponse(Fraction(7, 10)), "no", "yes", ("yes", "no"), misses=None),
     Case("k-ary response", RandomizedResponse(1, categories="abcd"), "b", "d", tuple("abcd"), misses=None),

@@ -22,6 +22,7 @@ from sfumato.mechanisms import (
     Laplace,
     LaplaceThreshold,
     PermuteAndFlip,
+    ProposeTestRelease,
     Quantile,
     RandomizedResponse,
     ReportNoisyMax,
@@ -41,6 +42,9 @@ MAKERS: tuple[Callable[..., object], ...] = (
     lambda epsilon=1.0, **more: ReportNoisyMax(**{"candidates": "ab", "sensitivity": 1, "epsilon": epsilon, **more}),
     lambda epsilon=1.0, **more: InverseSensitivity(**{"candidates": "ab", "epsilon": epsilon, **more}),
     lambda epsilon=1.0, **more: Quantile(**{"quantile": 0.5, "bounds": (0, 8), "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: ProposeTestRelease(
+        **{"bound": 1, "bounds": (0, 8), "epsilon": epsilon, "delta": 1e-6, **more}
+    ),
 )
 
 
@@ -91,6 +95,7 @@ def test_sensitivity_must_be_positive_and_finite(make: Callable[..., object], se
     [
         lambda: Geometric(sensitivity=1, epsilon=1e-30),
         lambda: ReportNoisyMax("ab", 1, epsilon=1e-10, spacing=2**-40),
+        lambda: ProposeTestRelease(1, (0, 8), 1e-18, 1e-6),
         lambda: Laplace(sensitivity=1, epsilon=1e-10, spacing=2**-40),
         lambda: Laplace(sensitivity=1, epsilon=1e-280),
         lambda: Laplace(sensitivity=10**300, epsilon=1),
@@ -128,6 +133,7 @@ def test_a_scale_too_large_for_the_lattice_is_refused(make: Callable[[], object]
         (lambda: InverseSensitivity("ab", 1).release([1, 0.5]), "a whole number"),  # type: ignore[list-item]
         (lambda: Quantile(0.5, (0, 1), 1).release([1, math.nan]), "finite number"),
         (lambda: Quantile(0.5, (0, 1), 1).release([1, "a"]), "finite number"),
+        (lambda: ProposeTestRelease(0.5, (0, 1), 1, 1e-6).release([1, None]), "finite number"),
         (lambda: Quantile(0.5, (0, 1), 1, neighbours="replace").release([]), "at least one number under replace"),
         (lambda: ReportNoisyMax("ab", 1, 1).release([1, "2"]), "finite scores"),  # type: ignore[list-item]
         (lambda: Laplace(1, 1, size=2).release(MASKED), "masked array"),
@@ -163,6 +169,7 @@ def test_a_value_outside_the_declared_range_is_refused(release: Callable[[], obj
         lambda: PermuteAndFlip("ab", 1, 1).release([1]),
         lambda: InverseSensitivity("ab", 1).release([1]),
         lambda: Quantile(0.5, (0, 1), 1).release(3),
+        lambda: ProposeTestRelease(0.5, (0, 1), 1, 1e-6).release(3),
         lambda: Quantile(0.5, (0, 1), 1).release("01"),
         lambda: Quantile(0.5, (0, 1), 1).release([[0, 1], [1, 0]]),
         lambda: ReportNoisyMax("ab", 1, 1).release([1, 2, 3]),
@@ -186,6 +193,11 @@ def test_a_vector_of_the_wrong_shape_is_refused(release: Callable[[], object]) -
         lambda: PermuteAndFlip("", 1, 1),
         lambda: InverseSensitivity("aa", 1),
         lambda: Quantile(0, (0, 1), 1),
+        lambda: ProposeTestRelease(0, (0, 1), 1, 1e-6),
+        lambda: ProposeTestRelease(2, (0, 1), 1, 1e-6),
+        lambda: ProposeTestRelease(0.5, (0, 4), 1, 1e-6, spacing=1),
+        lambda: ProposeTestRelease(1, (0, 4), 1, 1e-6, share=1),
+        lambda: ProposeTestRelease(1, (4, 0), 1, 1e-6),
         lambda: Quantile(1.5, (0, 1), 1),
         lambda: Quantile(0.5, (1, 0), 1),
         lambda: Quantile(0.5, (0, 0), 1),

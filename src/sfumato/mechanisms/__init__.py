@@ -9,6 +9,7 @@ from sfumato.mechanisms.laplace import Laplace
 from sfumato.mechanisms.laplace_threshold import LaplaceThreshold
 from sfumato.mechanisms.mechanism import Mechanism
 from sfumato.mechanisms.permute_and_flip import PermuteAndFlip
+from sfumato.mechanisms.propose_test_release import ProposeTestRelease
 from sfumato.mechanisms.quantile import Quantile
 from sfumato.mechanisms.randomized_response import RandomizedResponse
 from sfumato.mechanisms.report_noisy_max import ReportNoisyMax
@@ -27,6 +28,7 @@ MECHANISMS = (
     ReportNoisyMax,
     InverseSensitivity,
     Quantile,
+    ProposeTestRelease,
 )
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "LaplaceThreshold",
     "Mechanism",
     "PermuteAndFlip",
+    "ProposeTestRelease",
     "Quantile",
     "RandomizedResponse",
     "ReportNoisyMax",
