@@ -28,6 +28,7 @@ from sfumato.mechanisms import (
     Quantile,
     RandomizedResponse,
     ReportNoisyMax,
+    SparseVector,
     TruncatedGeometric,
 )
 from sfumato.privacy.neighbours import Neighbours
@@ -83,6 +84,15 @@ def square(side: Iterable[Any]) -> tuple[Any, ...]:
 
 def shown(low: float, high: float, step: float = 1) -> tuple[Any, ...]:
     return (None, *around(low, high, step))
+
+
+def said(answers: int, hits: int) -> tuple[Any, ...]:
+    """All that can be said of so many answers: the last hit is the last word."""
+    words = {
+        every[: ends[hits - 1] + 1 if len(ends := [i for i, yes in enumerate(every) if yes]) >= hits else None]
+        for every in itertools.product((False, True), repeat=answers)
+    }
+    return tuple(sorted(words))
 
 
 FALL = lambda output, scores: max(scores) - scores["abcde".index(output)]  # noqa: E731
@@ -202,7 +212,7 @@ CASES = (
         _median.distance,
         5_000,
     ),
-    Case("ninth tenth", _ninth, (1, 2, 2, 3, 7), (1, 2, 2, 3, 0), around(0, 16, 0.5), 0.4, _ninth.distance, 5_000),
+    Case("ninth tenth", _ninth, (1, 2, 2, 3, 7), (1, 2, 2, 3, 0), around(0, 16, 0.5), 0.5, _ninth.distance, 5_000),
     Case("propose-test-release, unstable", _tested, (0, 40), (0, 40, 40), shown(-70, 110), 0.3, None, 5_000),
     Case("propose-test-release, stable", _tested, (5, 6, 6, 6, 8), (5, 6, 6, 6), shown(-70, 90), 0.0, None, 5_000),
     Case(
@@ -212,6 +222,27 @@ CASES = (
         (2, 3, 3.5, 15, 9),
         shown(-50, 70, 0.5),
         0.0,
+        None,
+        5_000,
+    ),
+    Case("sparse vector", SparseVector(2, 1, 3, spacing=1), (9, 9, -9), (8, 8, -8), said(3, 1), 0.9, None, 5_000),
+    Case(
+        "sparse vector, two hits",
+        SparseVector(2, 1, 4, hits=2, share=0.5, spacing=0.5),
+        (1, 1, 1, 3, 3),
+        (2, 2, 2, 2, 2),
+        said(5, 2),
+        0.4,
+        None,
+        5_000,
+    ),
+    Case(
+        "sparse vector, monotonic",
+        SparseVector(2, 1, 4, monotonic=True, spacing=1),
+        (1, 1, 1, 1, 2, 2),
+        (2, 2, 2, 2, 2, 2),
+        said(6, 1),
+        0.99,
         None,
         5_000,
     ),

@@ -26,6 +26,7 @@ from sfumato.mechanisms import (
     Quantile,
     RandomizedResponse,
     ReportNoisyMax,
+    SparseVector,
     TruncatedGeometric,
 )
 
@@ -45,6 +46,7 @@ MAKERS: tuple[Callable[..., object], ...] = (
     lambda epsilon=1.0, **more: ProposeTestRelease(
         **{"bound": 1, "bounds": (0, 8), "epsilon": epsilon, "delta": 1e-6, **more}
     ),
+    lambda epsilon=1.0, **more: SparseVector(**{"threshold": 3, "sensitivity": 1, "epsilon": epsilon, **more}),
 )
 
 
@@ -95,6 +97,8 @@ def test_sensitivity_must_be_positive_and_finite(make: Callable[..., object], se
     [
         lambda: Geometric(sensitivity=1, epsilon=1e-30),
         lambda: ReportNoisyMax("ab", 1, epsilon=1e-10, spacing=2**-40),
+        lambda: SparseVector(3, 1, 1e-18),
+        lambda: SparseVector(3, 1, 0.001, spacing=2**-40).log_probability([True], [4]),
         lambda: ProposeTestRelease(1, (0, 8), 1e-18, 1e-6),
         lambda: Laplace(sensitivity=1, epsilon=1e-10, spacing=2**-40),
         lambda: Laplace(sensitivity=1, epsilon=1e-280),
@@ -133,6 +137,7 @@ def test_a_scale_too_large_for_the_lattice_is_refused(make: Callable[[], object]
         (lambda: InverseSensitivity("ab", 1).release([1, 0.5]), "a whole number"),  # type: ignore[list-item]
         (lambda: Quantile(0.5, (0, 1), 1).release([1, math.nan]), "finite number"),
         (lambda: Quantile(0.5, (0, 1), 1).release([1, "a"]), "finite number"),
+        (lambda: SparseVector(3, 1, 1).release([1, math.nan]), "finite number"),
         (lambda: ProposeTestRelease(0.5, (0, 1), 1, 1e-6).release([1, None]), "finite number"),
         (lambda: Quantile(0.5, (0, 1), 1, neighbours="replace").release([]), "at least one number under replace"),
         (lambda: ReportNoisyMax("ab", 1, 1).release([1, "2"]), "finite scores"),  # type: ignore[list-item]
@@ -169,6 +174,7 @@ def test_a_value_outside_the_declared_range_is_refused(release: Callable[[], obj
         lambda: PermuteAndFlip("ab", 1, 1).release([1]),
         lambda: InverseSensitivity("ab", 1).release([1]),
         lambda: Quantile(0.5, (0, 1), 1).release(3),
+        lambda: SparseVector(3, 1, 1).release(4),  # type: ignore[arg-type]
         lambda: ProposeTestRelease(0.5, (0, 1), 1, 1e-6).release(3),
         lambda: Quantile(0.5, (0, 1), 1).release("01"),
         lambda: Quantile(0.5, (0, 1), 1).release([[0, 1], [1, 0]]),
@@ -193,6 +199,12 @@ def test_a_vector_of_the_wrong_shape_is_refused(release: Callable[[], object]) -
         lambda: PermuteAndFlip("", 1, 1),
         lambda: InverseSensitivity("aa", 1),
         lambda: Quantile(0, (0, 1), 1),
+        lambda: SparseVector(math.nan, 1, 1),
+        lambda: SparseVector(3, 1, 1, hits=0),
+        lambda: SparseVector(3, 1, 1, hits=1.5),  # type: ignore[arg-type]
+        lambda: SparseVector(3, 1, 1, share=0),
+        lambda: SparseVector(3, 1, 1, spacing=3),
+        lambda: SparseVector(3, 1, 1, monotonic=True, neighbours="replace"),
         lambda: ProposeTestRelease(0, (0, 1), 1, 1e-6),
         lambda: ProposeTestRelease(2, (0, 1), 1, 1e-6),
         lambda: ProposeTestRelease(0.5, (0, 4), 1, 1e-6, spacing=1),

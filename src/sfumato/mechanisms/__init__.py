@@ -13,6 +13,7 @@ from sfumato.mechanisms.propose_test_release import ProposeTestRelease
 from sfumato.mechanisms.quantile import Quantile
 from sfumato.mechanisms.randomized_response import RandomizedResponse
 from sfumato.mechanisms.report_noisy_max import ReportNoisyMax
+from sfumato.mechanisms.sparse_vector import SparseVector, Stream
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometric
 
 MECHANISMS = (
@@ -29,6 +30,7 @@ MECHANISMS = (
     InverseSensitivity,
     Quantile,
     ProposeTestRelease,
+    SparseVector,
 )
 
 __all__ = [
@@ -46,5 +48,7 @@ __all__ = [
     "Quantile",
     "RandomizedResponse",
     "ReportNoisyMax",
+    "SparseVector",
+    "Stream",
     "TruncatedGeometric",
 ]
