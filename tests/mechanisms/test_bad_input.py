@@ -27,6 +27,7 @@ from sfumato.mechanisms import (
     RandomizedResponse,
     ReportNoisyMax,
     SparseVector,
+    Subsampled,
     TruncatedGeometric,
 )
 
@@ -47,6 +48,7 @@ MAKERS: tuple[Callable[..., object], ...] = (
         **{"bound": 1, "bounds": (0, 8), "epsilon": epsilon, "delta": 1e-6, **more}
     ),
     lambda epsilon=1.0, **more: SparseVector(**{"threshold": 3, "sensitivity": 1, "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: Subsampled(Geometric(**{"sensitivity": 1, "epsilon": epsilon, **more}), 0.5),
 )
 
 
@@ -137,6 +139,7 @@ def test_a_scale_too_large_for_the_lattice_is_refused(make: Callable[[], object]
         (lambda: InverseSensitivity("ab", 1).release([1, 0.5]), "a whole number"),  # type: ignore[list-item]
         (lambda: Quantile(0.5, (0, 1), 1).release([1, math.nan]), "finite number"),
         (lambda: Quantile(0.5, (0, 1), 1).release([1, "a"]), "finite number"),
+        (lambda: Subsampled(Laplace(1, 1), 0.5).release([1, math.nan]), "finite number"),
         (lambda: SparseVector(3, 1, 1).release([1, math.nan]), "finite number"),
         (lambda: ProposeTestRelease(0.5, (0, 1), 1, 1e-6).release([1, None]), "finite number"),
         (lambda: Quantile(0.5, (0, 1), 1, neighbours="replace").release([]), "at least one number under replace"),
@@ -174,6 +177,7 @@ def test_a_value_outside_the_declared_range_is_refused(release: Callable[[], obj
         lambda: PermuteAndFlip("ab", 1, 1).release([1]),
         lambda: InverseSensitivity("ab", 1).release([1]),
         lambda: Quantile(0.5, (0, 1), 1).release(3),
+        lambda: Subsampled(Geometric(1, 1), 0.5).release(4),  # type: ignore[arg-type]
         lambda: SparseVector(3, 1, 1).release(4),  # type: ignore[arg-type]
         lambda: ProposeTestRelease(0.5, (0, 1), 1, 1e-6).release(3),
         lambda: Quantile(0.5, (0, 1), 1).release("01"),
@@ -199,6 +203,12 @@ def test_a_vector_of_the_wrong_shape_is_refused(release: Callable[[], object]) -
         lambda: PermuteAndFlip("", 1, 1),
         lambda: InverseSensitivity("aa", 1),
         lambda: Quantile(0, (0, 1), 1),
+        lambda: Subsampled(Geometric(1, 1), 0),
+        lambda: Subsampled(Geometric(1, 1), 1),
+        lambda: Subsampled(Geometric(1, 1, neighbours="replace"), 0.5),
+        lambda: Subsampled(RandomizedResponse(1), 0.5),
+        lambda: Subsampled(Laplace(1, 1, size=3), 0.5),
+        lambda: Subsampled(3, 0.5),
         lambda: SparseVector(math.nan, 1, 1),
         lambda: SparseVector(3, 1, 1, hits=0),
         lambda: SparseVector(3, 1, 1, hits=1.5),  # type: ignore[arg-type]

@@ -14,6 +14,7 @@ from sfumato.mechanisms.quantile import Quantile
 from sfumato.mechanisms.randomized_response import RandomizedResponse
 from sfumato.mechanisms.report_noisy_max import ReportNoisyMax
 from sfumato.mechanisms.sparse_vector import SparseVector, Stream
+from sfumato.mechanisms.subsampled import Subsampled, sample
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometric
 
 MECHANISMS = (
@@ -31,6 +32,7 @@ MECHANISMS = (
     Quantile,
     ProposeTestRelease,
     SparseVector,
+    Subsampled,
 )
 
 __all__ = [
@@ -50,5 +52,7 @@ __all__ = [
     "ReportNoisyMax",
     "SparseVector",
     "Stream",
+    "Subsampled",
     "TruncatedGeometric",
+    "sample",
 ]
