@@ -140,7 +140,7 @@ def test_a_scale_too_large_for_the_lattice_is_refused(make: Callable[[], object]
         (lambda: Quantile(0.5, (0, 1), 1).release([1, math.nan]), "finite number"),
         (lambda: Quantile(0.5, (0, 1), 1).release([1, "a"]), "finite number"),
         (lambda: Subsampled(Laplace(1, 1), 0.5).release([1, math.nan]), "finite number"),
-        (lambda: SparseVector(3, 1, 1).release([1, math.nan]), "finite number"),
+        (lambda: SparseVector(3, 1, 1).release([-10_000, math.nan]), "finite number"),
         (lambda: ProposeTestRelease(0.5, (0, 1), 1, 1e-6).release([1, None]), "finite number"),
         (lambda: Quantile(0.5, (0, 1), 1, neighbours="replace").release([]), "at least one number under replace"),
         (lambda: ReportNoisyMax("ab", 1, 1).release([1, "2"]), "finite scores"),  # type: ignore[list-item]

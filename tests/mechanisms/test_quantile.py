@@ -131,6 +131,7 @@ def test_bounds_far_from_zero_are_exact() -> None:
     mechanism = Quantile(0.5, (far, far + 2**20), 1, spacing=1)
     assert mechanism.release([far + 12] * 500) == float(far + 12)
     assert mechanism.distance(float(far), [far + 12] * 3) == 3
+    assert mechanism.distance(float(far), [5, -7, 1e300]) == 0  # beyond the bounds, and of 64 bits
 
 
 def test_no_data_give_any_point() -> None:

@@ -41,6 +41,7 @@ def test_what_cannot_be_said_has_no_probability() -> None:
     mechanism = SparseVector(2, 1, 1, hits=1, spacing=1)
     for said in ((False,), (True, False), (False, False, False, False), (True, True)):
         assert mechanism.log_probability(said, (1, 2, 3)) == -math.inf
+    assert mechanism.log_probability(True, (1, 2, 3)) == -math.inf  # type: ignore[arg-type]
     assert SparseVector(2, 1, 1, hits=2, spacing=1).log_probability((), ()) == pytest.approx(0, abs=1e-9)
 
 

@@ -68,14 +68,11 @@ class Span:
                 raise OutsideRange("value must hold at least one number under replace; got none; promise add-remove")
             return np.empty(0, np.int64)
         numbers = self.lattice.snap_many(array, array.size)
-        if numbers.dtype == object:
-            numbers = np.array([min(max(int(n), self.low), self.high) for n in numbers.tolist()], object)
-        return np.sort(np.clip(numbers, self.low, self.high).astype(object if self.is_wide else np.int64))
-
-    @property
-    def is_wide(self) -> bool:
-        """Whether numbers of points may not fit 64 bits."""
-        return max(abs(self.low), abs(self.high)) >= 1 << 62
+        wide = max(abs(self.low), abs(self.high)) >= 1 << 62  # points whose numbers may not fit 64 bits
+        if wide or numbers.dtype == object:
+            moved = [min(max(int(n), self.low), self.high) for n in numbers.tolist()]
+            return np.sort(np.array(moved, object if wide else np.int64))
+        return np.sort(np.clip(numbers, self.low, self.high))
 
     def place(self, output: object) -> int | None:
         """Which point an output is, None if it is none of them."""

@@ -146,6 +146,8 @@ class SparseVector(Declared):
 
     def log_probability(self, output: Sequence[bool], value: Sequence[float]) -> float:
         """The logarithm of the probability of what is said, summed over the noise of the threshold."""
+        if not hasattr(output, "__len__"):
+            return -math.inf
         said, hits = list(output), sum(map(bool, output))
         ends = hits == self.hits and bool(said[-1])
         if hits > self.hits or len(said) > len(value) or not (ends or len(said) == len(value)):
