@@ -20,9 +20,16 @@ from sfumato.mechanisms import (
     Gaussian,
     GaussianThreshold,
     Geometric,
+    InverseSensitivity,
     Laplace,
     LaplaceThreshold,
+    PermuteAndFlip,
+    ProposeTestRelease,
+    Quantile,
     RandomizedResponse,
+    ReportNoisyMax,
+    SparseVector,
+    Subsampled,
     TruncatedGeometric,
 )
 from sfumato.privacy.neighbours import Neighbours
@@ -49,6 +56,7 @@ class Case:
     outputs: tuple[Any, ...]
     tight: float = 1.0  # which part of the promised loss these neighbours really cost, at least
     misses: Callable[[Any, Any], float] | None = _miss
+    draws: int = 20_000  # fewer where a draw is dear
 
     def log_probabilities(self, value: Any) -> np.ndarray:
         """The distribution of the outputs listed, worked out once."""
@@ -79,10 +87,21 @@ def shown(low: float, high: float, step: float = 1) -> tuple[Any, ...]:
     return (None, *around(low, high, step))
 
 
+def said(answers: int, hits: int) -> tuple[Any, ...]:
+    """All that can be said of so many answers: the last hit is the last word."""
+    words = {
+        every[: ends[hits - 1] + 1 if len(ends := [i for i, yes in enumerate(every) if yes]) >= hits else None]
+        for every in itertools.product((False, True), repeat=answers)
+    }
+    return tuple(sorted(words))
+
+
 FALL = lambda output, scores: max(scores) - scores["abcde".index(output)]  # noqa: E731
 
 _laplace, _fine = Laplace(2, 1, spacing=1), Laplace(1, Fraction(1, 2), spacing=0.25)
 _selection = [LaplaceThreshold(1, 1e-4), TruncatedGeometric(1, 1e-4)]
+_median, _ninth = Quantile(0.5, (0, 15), 2, 1), Quantile(0.9, (0, 16), 3, 0.5, "replace")
+_tested = ProposeTestRelease(2, (0, 40), 2, 1e-3, spacing=1)
 
 CASES = (
     Case("laplace", _laplace, 3.0, 5.0, floats(around(-70, 75))),
@@ -133,6 +152,121 @@ CASES = (
         tuple("abc"),
         0.999,
         FALL,
+    ),
+    Case(
+        "permute and flip",
+        PermuteAndFlip(tuple("abcde"), 1, 2),
+        (0, -40, -41, -40.5, -39),
+        (-1, -39, -40, -39.5, -38),
+        tuple("abcde"),
+        0.999,
+        FALL,
+        5_000,
+    ),
+    Case(
+        "permute and flip, monotonic",
+        PermuteAndFlip(tuple("abcde"), 2, 1, monotonic=True),
+        (3, 3.5, 1, 2.25, 3.5),
+        (4, 5.5, 1, 2.25, 5),
+        tuple("abcde"),
+        0.5,
+        FALL,
+        5_000,
+    ),
+    Case(
+        "report noisy max",
+        ReportNoisyMax(tuple("abcde"), 1, 2, spacing=0.5),
+        (3, 3.5, 1, 2.25, 3.5),
+        (2, 4.5, 2, 3.25, 4.5),
+        tuple("abcde"),
+        0.5,
+        FALL,
+        5_000,
+    ),
+    Case(
+        "report noisy max, far",
+        ReportNoisyMax(tuple("abc"), 2, 1, monotonic=True),
+        (0, 50, 0),
+        (2, 50, 0),
+        tuple("abc"),
+        0.999,
+        FALL,
+        5_000,
+    ),
+    Case(
+        "inverse sensitivity of a count",
+        InverseSensitivity(tuple(range(12)), 2),
+        tuple(abs(z - 7) for z in range(12)),
+        tuple(abs(z - 8) for z in range(12)),
+        tuple(range(12)),
+        0.49,
+        lambda output, distances: distances[output],
+        5_000,
+    ),
+    Case(
+        "median",
+        _median,
+        (1, 2, 2, 3, 7, 9, 11, 11),
+        (1, 2, 2, 3, 7, 9, 11),
+        around(0, 15),
+        0.4,
+        _median.distance,
+        5_000,
+    ),
+    Case("ninth tenth", _ninth, (1, 2, 2, 3, 7), (1, 2, 2, 3, 0), around(0, 16, 0.5), 0.5, _ninth.distance, 5_000),
+    Case("propose-test-release, unstable", _tested, (0, 40), (0, 40, 40), shown(-70, 110), 0.3, None, 5_000),
+    Case("propose-test-release, stable", _tested, (5, 6, 6, 6, 8), (5, 6, 6, 6), shown(-70, 90), 0.0, None, 5_000),
+    Case(
+        "propose-test-release, replace",
+        ProposeTestRelease(1, (0, 15), 2, 1e-3, Fraction(1, 3), 0.5, "replace"),
+        (2, 3, 3.5, 4, 9),
+        (2, 3, 3.5, 15, 9),
+        shown(-50, 70, 0.5),
+        0.0,
+        None,
+        5_000,
+    ),
+    Case("sparse vector", SparseVector(2, 1, 3, spacing=1), (9, 9, -9), (8, 8, -8), said(3, 1), 0.9, None, 5_000),
+    Case(
+        "sparse vector, two hits",
+        SparseVector(2, 1, 4, hits=2, share=0.5, spacing=0.5),
+        (1, 1, 1, 3, 3),
+        (2, 2, 2, 2, 2),
+        said(5, 2),
+        0.4,
+        None,
+        5_000,
+    ),
+    Case(
+        "sparse vector, monotonic",
+        SparseVector(2, 1, 4, monotonic=True, spacing=1),
+        (1, 1, 1, 1, 2, 2),
+        (2, 2, 2, 2, 2, 2),
+        said(6, 1),
+        0.99,
+        None,
+        5_000,
+    ),
+    Case("subsampled", Subsampled(Geometric(1, 2), 0.25), (1,) * 4, (1,) * 3, around(-40, 45), 0.4, None, 5_000),
+    Case(
+        "subsampled, one unit",
+        Subsampled(Laplace(2, 1, spacing=0.5), 0.75),
+        (1.5, 2),
+        (1.5,),
+        around(-90, 90, 0.5),
+        0.4,
+        None,
+        5_000,
+    ),
+    Case(
+        "subsampled gaussian",
+        Subsampled(Gaussian(1, 1, 1e-3, spacing=1), 0.5),
+        (1, 1, 1),
+        (1, 1),
+        floats(around(-60, 60)),
+        0.0,
+        None,
+        5_000,
     ),
     Case("coin toss", RandomizedResponse.truth_or_coin(), "yes", "no", ("yes", "no"), misses=None),
     Case("randomized response", RandomizedResponse(Fraction(7, 10)), "no", "yes", ("yes", "no"), misses=None),

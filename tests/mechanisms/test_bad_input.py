@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import fields
 from decimal import Decimal
 from fractions import Fraction
 
@@ -12,13 +13,21 @@ import pytest
 
 from sfumato.errors import InvalidArgument, OutsideRange, ScaleTooLarge, WrongShape
 from sfumato.mechanisms import (
+    MECHANISMS,
     Exponential,
     Gaussian,
     GaussianThreshold,
     Geometric,
+    InverseSensitivity,
     Laplace,
     LaplaceThreshold,
+    PermuteAndFlip,
+    ProposeTestRelease,
+    Quantile,
     RandomizedResponse,
+    ReportNoisyMax,
+    SparseVector,
+    Subsampled,
     TruncatedGeometric,
 )
 
@@ -31,8 +40,25 @@ MAKERS: tuple[Callable[..., object], ...] = (
     lambda epsilon=1.0, **more: LaplaceThreshold(**{"epsilon": epsilon, "delta": 1e-6, **more}),
     lambda epsilon=1.0, **more: GaussianThreshold(**{"epsilon": epsilon, "delta": 1e-6, **more}),
     lambda epsilon=1.0, **more: TruncatedGeometric(**{"epsilon": epsilon, "delta": 1e-6, **more}),
+    lambda epsilon=1.0, **more: PermuteAndFlip(**{"candidates": "ab", "sensitivity": 1, "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: ReportNoisyMax(**{"candidates": "ab", "sensitivity": 1, "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: InverseSensitivity(**{"candidates": "ab", "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: Quantile(**{"quantile": 0.5, "bounds": (0, 8), "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: ProposeTestRelease(
+        **{"bound": 1, "bounds": (0, 8), "epsilon": epsilon, "delta": 1e-6, **more}
+    ),
+    lambda epsilon=1.0, **more: SparseVector(**{"threshold": 3, "sensitivity": 1, "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: Subsampled(Geometric(**{"sensitivity": 1, "epsilon": epsilon, **more}), 0.5),
 )
-SENSITIVE, WITH_DELTA = MAKERS[:4], (MAKERS[1], *MAKERS[5:])
+
+
+def makers_with(parameter: str) -> list[Callable[..., object]]:
+    """The makers of all mechanisms that have a parameter of this name."""
+    kinds = zip(MAKERS, MECHANISMS, strict=True)
+    return [make for make, kind in kinds if parameter in {field.name for field in fields(kind)}]
+
+
+SENSITIVE, WITH_DELTA = makers_with("sensitivity"), makers_with("delta")
 MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
 NOT_POSITIVE = (0, -1, -0.5, math.nan, math.inf, -math.inf, "1", None, True)
 
@@ -72,6 +98,10 @@ def test_sensitivity_must_be_positive_and_finite(make: Callable[..., object], se
     "make",
     [
         lambda: Geometric(sensitivity=1, epsilon=1e-30),
+        lambda: ReportNoisyMax("ab", 1, epsilon=1e-10, spacing=2**-40),
+        lambda: SparseVector(3, 1, 1e-18),
+        lambda: SparseVector(3, 1, 0.001, spacing=2**-40).log_probability([True], [4]),
+        lambda: ProposeTestRelease(1, (0, 8), 1e-18, 1e-6),
         lambda: Laplace(sensitivity=1, epsilon=1e-10, spacing=2**-40),
         lambda: Laplace(sensitivity=1, epsilon=1e-280),
         lambda: Laplace(sensitivity=10**300, epsilon=1),
@@ -104,6 +134,16 @@ def test_a_scale_too_large_for_the_lattice_is_refused(make: Callable[[], object]
         (lambda: GaussianThreshold(1, 1e-6).release(1.5), "number of units"),
         (lambda: TruncatedGeometric(1, 1e-6).release(True), "number of units"),
         (lambda: Exponential("ab", 1, 1).release([1, math.nan]), "finite scores"),
+        (lambda: PermuteAndFlip("ab", 1, 1).release([1, math.nan]), "finite scores"),
+        (lambda: InverseSensitivity("ab", 1).release([1, -1]), "at least 0; got a negative"),
+        (lambda: InverseSensitivity("ab", 1).release([1, 0.5]), "a whole number"),  # type: ignore[list-item]
+        (lambda: Quantile(0.5, (0, 1), 1).release([1, math.nan]), "finite number"),
+        (lambda: Quantile(0.5, (0, 1), 1).release([1, "a"]), "finite number"),
+        (lambda: Subsampled(Laplace(1, 1), 0.5).release([1, math.nan]), "finite number"),
+        (lambda: SparseVector(3, 1, 1).release([-10_000, math.nan]), "finite number"),
+        (lambda: ProposeTestRelease(0.5, (0, 1), 1, 1e-6).release([1, None]), "finite number"),
+        (lambda: Quantile(0.5, (0, 1), 1, neighbours="replace").release([]), "at least one number under replace"),
+        (lambda: ReportNoisyMax("ab", 1, 1).release([1, "2"]), "finite scores"),  # type: ignore[list-item]
         (lambda: Laplace(1, 1, size=2).release(MASKED), "masked array"),
         (lambda: Geometric(1, 1, size=2).release(MASKED.astype(int)), "masked array"),
         (lambda: Laplace(1, 1).release(np.ma.masked), "finite number"),
@@ -134,6 +174,15 @@ def test_a_value_outside_the_declared_range_is_refused(release: Callable[[], obj
         lambda: Geometric(1, 1).release([1, 2]),
         lambda: Geometric(1, 1, size=1).release(3),
         lambda: Exponential("ab", 1, 1).release([1, 2, 3]),
+        lambda: PermuteAndFlip("ab", 1, 1).release([1]),
+        lambda: InverseSensitivity("ab", 1).release([1]),
+        lambda: Quantile(0.5, (0, 1), 1).release(3),
+        lambda: Subsampled(Geometric(1, 1), 0.5).release(4),  # type: ignore[arg-type]
+        lambda: SparseVector(3, 1, 1).release(4),  # type: ignore[arg-type]
+        lambda: ProposeTestRelease(0.5, (0, 1), 1, 1e-6).release(3),
+        lambda: Quantile(0.5, (0, 1), 1).release("01"),
+        lambda: Quantile(0.5, (0, 1), 1).release([[0, 1], [1, 0]]),
+        lambda: ReportNoisyMax("ab", 1, 1).release([1, 2, 3]),
         lambda: Laplace(1, 1, size=2).log_probability([1.0], [1.0, 2.0]),
     ],
 )
@@ -151,6 +200,39 @@ def test_a_vector_of_the_wrong_shape_is_refused(release: Callable[[], object]) -
         lambda: Geometric(1.5, 1),  # type: ignore[arg-type]
         lambda: Exponential("", 1, 1),
         lambda: Exponential("aa", 1, 1),
+        lambda: PermuteAndFlip("", 1, 1),
+        lambda: InverseSensitivity("aa", 1),
+        lambda: Quantile(0, (0, 1), 1),
+        lambda: Subsampled(Geometric(1, 1), 0),
+        lambda: Subsampled(Geometric(1, 1), 1),
+        lambda: Subsampled(Geometric(1, 1, neighbours="replace"), 0.5),
+        lambda: Subsampled(RandomizedResponse(1), 0.5),
+        lambda: Subsampled(Laplace(1, 1, size=3), 0.5),
+        lambda: Subsampled(3, 0.5),
+        lambda: SparseVector(math.nan, 1, 1),
+        lambda: SparseVector(3, 1, 1, hits=0),
+        lambda: SparseVector(3, 1, 1, hits=1.5),  # type: ignore[arg-type]
+        lambda: SparseVector(3, 1, 1, share=0),
+        lambda: SparseVector(3, 1, 1, spacing=3),
+        lambda: SparseVector(3, 1, 1, monotonic=True, neighbours="replace"),
+        lambda: ProposeTestRelease(0, (0, 1), 1, 1e-6),
+        lambda: ProposeTestRelease(2, (0, 1), 1, 1e-6),
+        lambda: ProposeTestRelease(0.5, (0, 4), 1, 1e-6, spacing=1),
+        lambda: ProposeTestRelease(1, (0, 4), 1, 1e-6, share=1),
+        lambda: ProposeTestRelease(1, (4, 0), 1, 1e-6),
+        lambda: Quantile(1.5, (0, 1), 1),
+        lambda: Quantile(0.5, (1, 0), 1),
+        lambda: Quantile(0.5, (0, 0), 1),
+        lambda: Quantile(0.5, (0, math.nan), 1),
+        lambda: Quantile(0.5, 3, 1),  # type: ignore[arg-type]
+        lambda: Quantile(0.5, "01", 1),  # type: ignore[arg-type]
+        lambda: Quantile(0.5, (0, 1), 1, spacing=2),
+        lambda: Quantile(0.5, (0, 1), 1, spacing=3),
+        lambda: Quantile(0.5, (0, 1), 1, spacing=2.0**-62),
+        lambda: Quantile(0.5, (0, 1), 1, spacing=1).distance(0.5, [1]),
+        lambda: ReportNoisyMax("aa", 1, 1),
+        lambda: ReportNoisyMax("ab", 1, 1, spacing=3),
+        lambda: PermuteAndFlip("ab", 1, 1, monotonic=True, neighbours="replace"),  # type: ignore[arg-type]
         lambda: Exponential("ab", 1, 1, monotonic=True, neighbours="replace"),  # type: ignore[arg-type]
         lambda: RandomizedResponse(1, categories=("yes",)),
         lambda: RandomizedResponse.keep(0.5),

@@ -19,11 +19,10 @@ from sfumato.privacy import sensitivity
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sensitivity import Norm, Sensitivity
 from sfumato.privacy.unit import Unit
-from test_bad_input import MAKERS
+from test_bad_input import MAKERS, SENSITIVE, makers_with
 
 ADD_REMOVE, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE
-RELATED = [make for make, kind in zip(MAKERS, MECHANISMS, strict=True) if kind is not RandomizedResponse]
-SENSITIVE = MAKERS[:4]
+RELATED = makers_with("neighbours")
 Maker = Callable[..., Any]
 
 

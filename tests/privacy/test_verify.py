@@ -110,6 +110,15 @@ def test_probabilistic_privacy_is_not_closed_under_post_processing() -> None:
         assert excess(p, q, epsilon)[1] <= rounding.up(delta)  # approximate privacy survives
 
 
+def test_approximate_privacy_does_not_imply_probabilistic_privacy() -> None:
+    """A loss just above epsilon at every output: half of it all, and yet a delta of 1 in 200."""
+    p, q = {0: F(3, 4), 1: F(1, 4)}, {0: F(1, 4), 1: F(3, 4)}
+    epsilon = rounding.log_down(F(298, 100))  # below ln 3, the loss of either output
+    low, high = excess(p, q, epsilon)
+    assert low <= F(1, 200) <= high  # 3/4 - 2.98/4
+    assert beyond(p, q, epsilon) == 1
+
+
 def test_no_deterministic_algorithm_is_private_unless_it_ignores_the_data() -> None:
     assert largest_loss({42: 1}, {41: 1}) == (math.inf, math.inf)
     assert excess({42: 1}, {41: 1}, epsilon=10) == (1, 1)

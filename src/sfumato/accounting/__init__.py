@@ -6,6 +6,7 @@ from sfumato.accounting.convert import group, group_rho, pure_rho, zcdp_delta, z
 from sfumato.accounting.distribution import Bracket, LossDistribution, compose
 from sfumato.accounting.filter import Filter, Odometer, Remaining, Spent
 from sfumato.accounting.released import Released, together
+from sfumato.accounting.renyi import Renyi, divergence, renyi
 
 __all__ = [
     "Bracket",
@@ -14,9 +15,11 @@ __all__ = [
     "Odometer",
     "Released",
     "Remaining",
+    "Renyi",
     "Spent",
     "advanced",
     "compose",
+    "divergence",
     "group",
     "group_rho",
     "keeps",
@@ -24,6 +27,7 @@ __all__ = [
     "optimal",
     "parallel",
     "pure_rho",
+    "renyi",
     "sequential",
     "together",
     "zcdp",

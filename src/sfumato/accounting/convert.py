@@ -40,8 +40,7 @@ def zcdp_delta(rho: Number, epsilon: Number) -> Fraction:
         return Fraction(0)
     about, reach = _float(r), _float(e)
     alpha = _best(lambda a: (a - 1) * (a * about - reach) - math.log(a - 1) + a * math.log1p(-1 / a), r, e)
-    exponent = ceiling((alpha - 1) * (alpha * r - e) + _correction_up(alpha), _FINE)
-    return exp_up(max(exponent, _LEAST_EXPONENT)) if exponent < 0 else Fraction(1)
+    return order_delta(alpha, alpha * r, e)
 
 
 def zcdp_epsilon(rho: Number, delta: Number) -> Fraction:
@@ -52,7 +51,7 @@ def zcdp_epsilon(rho: Number, delta: Number) -> Fraction:
     log_d = log_down(d)
     about, reach = _float(r), float(log_d)
     alpha = _best(lambda a: a * about + (-math.log(a - 1) + a * math.log1p(-1 / a) - reach) / (a - 1), r, -log_d)
-    return max(Fraction(0), ceiling(alpha * r + (_correction_up(alpha) - log_d) / (alpha - 1), _FINE))
+    return order_epsilon(alpha, alpha * r, d)
 
 
 def zcdp_rho(epsilon: Number, delta: Number) -> Fraction:
@@ -64,6 +63,17 @@ def zcdp_rho(epsilon: Number, delta: Number) -> Fraction:
         fits = middle > 0 and zcdp_epsilon(Fraction(middle), d) <= e
         low, high = (middle, high) if fits else (low, middle)
     return Fraction(low)
+
+
+def order_epsilon(order: Fraction, bound: Fraction, delta: Fraction) -> Fraction:
+    """An epsilon that holds with delta where the Rényi divergence of this order is at most `bound`, rounded up."""
+    return max(Fraction(0), ceiling(bound + (_correction_up(order) - log_down(delta)) / (order - 1), _FINE))
+
+
+def order_delta(order: Fraction, bound: Fraction, epsilon: Fraction) -> Fraction:
+    """A delta that holds with epsilon where the Rényi divergence of this order is at most `bound`, rounded up."""
+    exponent = ceiling((order - 1) * (bound - epsilon) + _correction_up(order), _FINE)
+    return exp_up(max(exponent, _LEAST_EXPONENT)) if exponent < 0 else Fraction(1)
 
 
 def group(epsilon: Number, delta: Number, size: int) -> tuple[Fraction, Fraction]:

@@ -4,10 +4,17 @@ from sfumato.mechanisms.exponential import Exponential
 from sfumato.mechanisms.gaussian import Gaussian
 from sfumato.mechanisms.gaussian_threshold import GaussianThreshold
 from sfumato.mechanisms.geometric import Geometric
+from sfumato.mechanisms.inverse_sensitivity import InverseSensitivity
 from sfumato.mechanisms.laplace import Laplace
 from sfumato.mechanisms.laplace_threshold import LaplaceThreshold
 from sfumato.mechanisms.mechanism import Mechanism
+from sfumato.mechanisms.permute_and_flip import PermuteAndFlip
+from sfumato.mechanisms.propose_test_release import ProposeTestRelease
+from sfumato.mechanisms.quantile import Quantile
 from sfumato.mechanisms.randomized_response import RandomizedResponse
+from sfumato.mechanisms.report_noisy_max import ReportNoisyMax
+from sfumato.mechanisms.sparse_vector import SparseVector, Stream
+from sfumato.mechanisms.subsampled import Subsampled, sample
 from sfumato.mechanisms.truncated_geometric import TruncatedGeometric
 
 MECHANISMS = (
@@ -19,6 +26,13 @@ MECHANISMS = (
     LaplaceThreshold,
     GaussianThreshold,
     TruncatedGeometric,
+    PermuteAndFlip,
+    ReportNoisyMax,
+    InverseSensitivity,
+    Quantile,
+    ProposeTestRelease,
+    SparseVector,
+    Subsampled,
 )
 
 __all__ = [
@@ -27,9 +41,18 @@ __all__ = [
     "Gaussian",
     "GaussianThreshold",
     "Geometric",
+    "InverseSensitivity",
     "Laplace",
     "LaplaceThreshold",
     "Mechanism",
+    "PermuteAndFlip",
+    "ProposeTestRelease",
+    "Quantile",
     "RandomizedResponse",
+    "ReportNoisyMax",
+    "SparseVector",
+    "Stream",
+    "Subsampled",
     "TruncatedGeometric",
+    "sample",
 ]

@@ -1,10 +1,22 @@
 """The vocabulary: whose privacy, against which neighbours, how sensitive a value is, what is lost, what is promised."""
 
-from sfumato.privacy.choices import CHOICES, Choice, affordable
+from sfumato.privacy.choices import CHOICES, Choice, Window, affordable, window
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sensitivity import Norm, Sensitivity
 from sfumato.privacy.unit import Unit
 
-__all__ = ["CHOICES", "Choice", "Guarantee", "Loss", "Neighbours", "Norm", "Sensitivity", "Unit", "affordable"]
+__all__ = [
+    "CHOICES",
+    "Choice",
+    "Guarantee",
+    "Loss",
+    "Neighbours",
+    "Norm",
+    "Sensitivity",
+    "Unit",
+    "Window",
+    "affordable",
+    "window",
+]

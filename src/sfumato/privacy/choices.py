@@ -3,6 +3,7 @@
 There is no right epsilon, only one that was chosen with open eyes. `CHOICES` lists values that were published together
 with what they protect; a number alone says nothing, since 4 a day is more than 19 once. `affordable` is the economic
 method (Hsu et al. 2014): the most that a study may take from its participants if it pays them for the added risk.
+`window` sets against it the least that the study needs to be accurate; between the two an epsilon may be chosen.
 
 >>> [choice.epsilon for choice in CHOICES if "census" in choice.application.lower()]
 [19.61]
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sfumato import checks, rounding
 from sfumato.checks import Number
@@ -55,3 +57,32 @@ def affordable(budget: Number, people: int, cost: Number) -> float:
     """
     share = checks.positive(budget=budget) / checks.whole(1, people=people)
     return rounding.down(rounding.log_down(1 + share / checks.positive(cost=cost)))
+
+
+class Window(NamedTuple):
+    """The epsilons that are large enough for the study and small enough for its budget; closed if low > high."""
+
+    low: float
+    high: float
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is an epsilon to choose."""
+        return self.low <= self.high
+
+
+def window(budget: Number, people: int, cost: Number, *, within: Number, confidence: Number = 0.95) -> Window:
+    """The epsilons at which a share of the people is estimated well enough and everyone can be paid.
+
+    The noise of a count, of scale 1 / epsilon, exceeds within * people with probability 1 - confidence at most if
+    epsilon >= ln(1 / (1 - confidence)) / (within * people). Above it lies what is `affordable`. More people lower both
+    ends; they open a window only if budget / cost is above ln(1 / (1 - confidence)) / within.
+
+    >>> window(budget=30_000, people=1_000, cost=100, within=0.02)              # 2 % of the share, with 95 %
+    Window(low=0.149786613677699..., high=0.262364264467491)
+    >>> window(budget=30_000, people=100, cost=10_000, within=0.02).is_open
+    False
+    """
+    miss = 1 - checks.inside(confidence=confidence)
+    wanted = checks.inside(within=within) * checks.whole(1, people=people)
+    return Window(rounding.up(rounding.log_up(1 / miss) / wanted), affordable(budget, people, cost))

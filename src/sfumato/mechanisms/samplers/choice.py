@@ -1,4 +1,4 @@
-"""Exact choices: uniform below a bound, and in proportion to exp(score).
+"""Exact choices: uniform below a bound, and in proportion to count * exp(score).
 
 `Selection` cuts [0, 1) into one interval per candidate and asks where a uniform V falls. The cuts are known as brackets
 of integers; while the digits of V drawn so far touch a bracket, V gets more digits and the cuts more precision.
@@ -51,19 +51,20 @@ def _uniform_wide(bound: int, digits: int, entropy: Entropy) -> int:
 
 
 class Selection:
-    """An index i with probability proportional to exp(exponents[i])."""
+    """An index i with probability proportional to counts[i] * exp(exponents[i]); every count is 1 if none is given."""
 
-    def __init__(self, exponents: Sequence[Fraction]) -> None:
+    def __init__(self, exponents: Sequence[Fraction], counts: Sequence[int] | None = None) -> None:
         highest = max(exponents)
         self._below_highest = [x - highest for x in exponents]
+        self._counts = [1] * len(exponents) if counts is None else counts
         self._cuts = lru_cache(maxsize=4)(self._bracket)
 
     def _bracket(self, bits: int) -> tuple[list[int], list[int]]:
         """Lower and upper bounds on the running sums of the weights, in units of 2**-bits."""
         known = {x: exp_bounds(x, bits) if x else (1 << bits, 1 << bits) for x in set(self._below_highest)}
         lows, highs, low, high = [], [], 0, 0
-        for x in self._below_highest:
-            low, high = low + known[x][0], high + known[x][1]
+        for x, count in zip(self._below_highest, self._counts, strict=True):
+            low, high = low + count * known[x][0], high + count * known[x][1]
             lows.append(low)
             highs.append(high)
         return lows, highs

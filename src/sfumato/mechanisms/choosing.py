@@ -1,0 +1,102 @@
+"""Choose one of finitely many candidates by their scores: what the mechanisms share that do so.
+
+Claim. If one unit moves each score by at most `sensitivity`, no two scores move apart by more than twice that, and by
+no more than that if all scores move in the same direction (`monotonic`, as counts do under add-remove). So a choice
+that costs r for each unit of distance between scores is epsilon-private at r = epsilon / (2 * sensitivity), and at
+twice that rate where scores are monotonic. Which choices do so is proved with each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from sfumato import checks
+from sfumato.errors import InvalidArgument, OutsideRange, WrongShape
+from sfumato.mechanisms.additive import distance
+from sfumato.mechanisms.lattice import came, ratio
+from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
+from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.loss import Loss
+from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.sensitivity import Norm, Sensitivity, relation
+
+Scores = Sequence[float | Fraction]
+
+
+@dataclass(frozen=True)
+class Choosing(Declared):
+    """A private choice among `candidates`; the value is the vector of their scores."""
+
+    candidates: Sequence[Any]
+    sensitivity: checks.Number | Sensitivity
+    epsilon: checks.Number
+    monotonic: bool = False
+    neighbours: Neighbours | Relation | None = None
+    unit: Protected = ROW
+
+    def __post_init__(self) -> None:
+        settle(self)
+        object.__setattr__(self, "candidates", read_candidates(self.candidates))
+        if self.monotonic and self.neighbours is Neighbours.REPLACE:
+            raise InvalidArgument(
+                "monotonic must be False under replace, where a unit's scores go up and down; got True; leave it out"
+            )
+        _ = self._rate
+
+    @cached_property
+    def _moves(self) -> Fraction:
+        """How far one unit moves each score: no norm of a move is below its largest coordinate."""
+        return distance(self.sensitivity, Norm.L2, None)
+
+    @cached_property
+    def _rate(self) -> Fraction:
+        """What a score is multiplied with."""
+        return Fraction(self.epsilon) / (self._moves * (1 if self.monotonic else 2))
+
+    @property
+    def loss(self) -> Loss:
+        """Pure epsilon."""
+        return Loss.pure(Fraction(self.epsilon))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon-differential privacy."""
+        return Guarantee(self.epsilon, neighbours=relation(self.sensitivity, self.neighbours), unit=self.unit)
+
+    def _exponents(self, scores: Scores) -> list[Fraction]:
+        return [score * self._rate for score in self._scores(scores)]
+
+    def _scores(self, scores: Scores) -> list[Fraction]:
+        return [Fraction(*_finite(score)) for score in one_each(self.candidates, scores, "scores")]
+
+
+def read_candidates(candidates: Sequence[Any]) -> tuple[Any, ...]:
+    """What may be chosen, each once."""
+    listed = tuple(candidates)
+    if not listed:
+        raise InvalidArgument("candidates must hold at least one; got none; list what may be chosen")
+    if len(set(listed)) < len(listed):
+        raise InvalidArgument("candidates must differ from each other; got one twice; list each once")
+    return listed
+
+
+def one_each(candidates: Sequence[Any], values: Sequence[Any], word: str) -> Sequence[Any]:
+    """Refuse what is not one value a candidate."""
+    listed = hasattr(values, "__len__")
+    if not listed or len(values) != len(candidates):
+        got = f"{len(values)} of them" if listed else came(values)
+        raise WrongShape(f"value must be {len(candidates)} {word}, one a candidate; got {got}")
+    return values
+
+
+def _finite(score: float | Fraction) -> tuple[int, int]:
+    try:
+        return ratio(score)
+    except (ValueError, OverflowError, AttributeError):
+        raise OutsideRange(
+            f"value must hold finite scores only; got {came(score)}; give a candidate you rule out a low score"
+        ) from None

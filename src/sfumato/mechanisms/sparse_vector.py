@@ -1,0 +1,213 @@
+"""The sparse vector technique: which of many answers lie above a threshold, paying for the first few that do.
+
+Claim. Let one unit move each answer by at most `sensitivity`, at most `steps` multiples of the lattice's spacing, and
+c = `hits`. Add to the threshold, once, discrete Laplace noise of scale steps / epsilon_1, and to each answer noise of
+scale 2 c steps / epsilon_2 (half of it where answers are `monotonic`); say for each answer whether its sum is at
+least the noisy threshold, and stop after c times yes. That is (epsilon_1 + epsilon_2)-differentially private, however
+many times no was said, and also if each question is chosen after the answers before. This is algorithm 1 of the paper;
+algorithms 3 to 6 there are not private.
+Proof: docs/proofs/sparse_vector.md. Papers: Lyu, Su, Li 2017; Dwork, Naor, Reingold, Rothblum, Vadhan 2009.
+
+>>> mechanism = SparseVector(threshold=100, sensitivity=1, epsilon=1)
+>>> mechanism.release([-500, 0, 800, 900])
+(False, False, True)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import NoReturn
+
+import numpy as np
+
+from sfumato import checks
+from sfumato.entropy import SYSTEM, Entropy
+from sfumato.errors import BudgetExhausted, InvalidArgument, ScaleTooLarge, WrongShape
+from sfumato.mechanisms.additive import distance
+from sfumato.mechanisms.lattice import Lattice, came
+from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
+from sfumato.mechanisms.noise import LARGEST_SCALE, LaplaceNoise
+from sfumato.mechanisms.samplers import draw_one
+from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.loss import Loss
+from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.pair import Floats
+from sfumato.privacy.sensitivity import Norm, Sensitivity, relation
+from sfumato.rounding import up
+
+_FINE = 1 << 10  # points of the default lattice within what one unit moves, so that probabilities can be summed
+_MOST = 1 << 24  # values of the threshold's noise that are summed over
+_LEAST = 2.0**-40  # of a probability: what its sum may leave out
+
+
+@dataclass(frozen=True)
+class SparseVector(Declared):
+    """The value is a list of answers; the output says for each whether it lies above, up to the last hit.
+
+        threshold     what an answer is compared with
+        sensitivity   how far one unit can move each answer: a number or a `Sensitivity`
+        epsilon       what all comparisons cost together; 1 or less is strong, above 10 hardly protects
+        hits          after so many answers above the threshold it ends
+        monotonic     whether a unit moves all answers in one direction, as counts do under add-remove: half the noise
+        share         which part of epsilon the threshold gets; left out: 1 / (1 + (2 hits)^(2/3)), the best one
+        spacing       the lattice's spacing, a power of two; left out: about a thousandth of the sensitivity
+        neighbours    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
+        unit          whose privacy: a `Unit`, a column's name or several; left out: one row
+
+    >>> stream = SparseVector(threshold=100, sensitivity=1, epsilon=1, hits=2).start()
+    >>> stream.ask(-500), stream.ask(900), stream.left
+    (False, True, 1)
+    """
+
+    threshold: checks.Number
+    sensitivity: checks.Number | Sensitivity
+    epsilon: checks.Number
+    hits: int = 1
+    monotonic: bool = False
+    share: checks.Number | None = None
+    spacing: checks.Number | None = None
+    neighbours: Neighbours | Relation | None = None
+    unit: Protected = ROW
+
+    def __post_init__(self) -> None:
+        settle(self)
+        object.__setattr__(self, "threshold", checks.number(threshold=self.threshold))
+        object.__setattr__(self, "hits", checks.whole(1, hits=self.hits))
+        if self.share is not None:
+            object.__setattr__(self, "share", checks.inside(share=self.share))
+        if self.monotonic and self.neighbours is Neighbours.REPLACE:
+            raise InvalidArgument(
+                "monotonic must be False under replace, where a unit's answers go up and down; got True; leave it out"
+            )
+        if max(self._bar.scale, self._noise.scale) > LARGEST_SCALE:
+            raise ScaleTooLarge(
+                "the noise must be at most 2**60 times the lattice's spacing; got more; give a larger epsilon"
+            )
+
+    @cached_property
+    def _lattice(self) -> Lattice:
+        moves = distance(self.sensitivity, Norm.L2, None)  # no norm of a move is below its largest coordinate
+        return Lattice.for_noise(moves, moves, _FINE if self.spacing is None else LARGEST_SCALE, self.spacing)
+
+    @cached_property
+    def _steps(self) -> int:
+        return self._lattice.steps(distance(self.sensitivity, Norm.L2, None))
+
+    @cached_property
+    def _first(self) -> Fraction:
+        """What the threshold costs: the rest of epsilon, all of it, is for the answers."""
+        weight = self.hits * (1 if self.monotonic else 2)
+        best = Fraction(round(2**32 / (1 + weight ** (2 / 3))) or 1, 2**32)  # any share is private
+        return Fraction(self.epsilon) * (best if self.share is None else Fraction(self.share))
+
+    @cached_property
+    def _bar(self) -> LaplaceNoise:
+        return LaplaceNoise(self._steps / self._first)
+
+    @cached_property
+    def _noise(self) -> LaplaceNoise:
+        times = self.hits * (1 if self.monotonic else 2)
+        return LaplaceNoise(times * self._steps / (Fraction(self.epsilon) - self._first))
+
+    @property
+    def loss(self) -> Loss:
+        """Pure epsilon, for all comparisons together."""
+        return Loss.pure(Fraction(self.epsilon))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon-differential privacy."""
+        return Guarantee(self.epsilon, neighbours=relation(self.sensitivity, self.neighbours), unit=self.unit)
+
+    def start(self, entropy: Entropy = SYSTEM) -> Stream:
+        """A stream of comparisons with one noisy threshold; epsilon is spent when it starts."""
+        return Stream(self, entropy)
+
+    def release(self, value: Iterable[float], entropy: Entropy = SYSTEM) -> tuple[bool, ...]:
+        """Whether each answer lies above, up to the last hit; later answers are not looked at."""
+        if not isinstance(value, Iterable) or isinstance(value, str):
+            raise WrongShape(f"value must be a list of answers; got {came(value)}; ask one by one after start()")
+        stream, said = self.start(entropy), []
+        for answer in value:
+            said.append(stream.ask(answer))
+            if not stream.left:
+                break
+        return tuple(said)
+
+    def error(self, confidence: checks.Number = 0.95) -> float:
+        """An answer at least so far from the threshold is put on its right side, with this confidence."""
+        miss = (1 - checks.inside(confidence=confidence)) / 2
+        reach = self._bar.reach(1 - miss) + self._noise.reach(1 - miss)
+        return up((reach + 2) * self._lattice.spacing)  # rounding of two numbers, and a tie, which says yes
+
+    def log_probability(self, output: Sequence[bool], value: Sequence[float]) -> float:
+        """The logarithm of the probability of what is said, summed over the noise of the threshold."""
+        if not hasattr(output, "__len__"):
+            return -math.inf
+        said, hits = list(output), sum(map(bool, output))
+        ends = hits == self.hits and bool(said[-1])
+        if hits > self.hits or len(said) > len(value) or not (ends or len(said) == len(value)):
+            return -math.inf
+        bar = self._lattice.snap(Fraction(self.threshold))
+        gaps = [bar - self._lattice.snap(answer) for answer in value[: len(said)]]
+        reach = 32 * math.ceil(self._bar.scale) + 1
+        while reach <= _MOST:
+            drawn = np.arange(-reach, reach + 1, dtype=np.float64)
+            logs = self._log_bar(drawn)
+            outside = logs[0] + math.log(2 * math.ceil(self._bar.scale))  # at least all that lies beyond
+            for yes, gap in zip(said, gaps, strict=True):
+                logs = logs + self._log_said(drawn + float(gap), yes)
+            total = float(np.logaddexp.reduce(logs))
+            if outside < total + math.log(_LEAST):
+                return total
+            reach *= 2
+        raise ScaleTooLarge("spacing must be larger to sum probabilities up; got too small a one; give one near 1")
+
+    def _log_bar(self, drawn: Floats) -> Floats:
+        rate = up(1 / self._bar.scale)
+        logs: Floats = math.log(math.tanh(rate / 2)) - rate * np.abs(drawn)
+        return logs
+
+    def _log_said(self, needed: Floats, yes: bool) -> Floats:
+        """The logarithm of Pr[noise >= needed], or of Pr[noise < needed]."""
+        rate = up(1 / self._noise.scale)
+        other = -needed if yes else needed - 1  # the noise is symmetric: Pr[noise <= other]
+        with np.errstate(over="ignore"):
+            low = rate * np.minimum(other, 0.0) - math.log1p(math.exp(-rate))
+            high = np.log1p(-np.exp(-rate * (np.maximum(other, 0.0) + 1)) / (1 + math.exp(-rate)))
+        return np.where(other < 0, low, high)
+
+
+class Stream:
+    """Comparisons one by one; after the last hit it answers no more, for ever. It cannot be copied or stored."""
+
+    __slots__ = ("_bar", "_entropy", "_left", "_mechanism")
+
+    def __init__(self, mechanism: SparseVector, entropy: Entropy) -> None:
+        self._mechanism, self._entropy = mechanism, entropy
+        exact = mechanism._lattice.snap(Fraction(mechanism.threshold))
+        self._bar = exact + draw_one(mechanism._bar.sampler, entropy)
+        self._left = mechanism.hits
+
+    @property
+    def left(self) -> int:
+        """How many times it may still say yes."""
+        return self._left
+
+    def ask(self, answer: float) -> bool:
+        """Whether an answer lies above the threshold, as far as noise lets it be said."""
+        if not self._left:
+            raise BudgetExhausted(
+                f"the stream may say yes {self._mechanism.hits} times; all were said; start another, at its own epsilon"
+            )
+        number = self._mechanism._lattice.snap(answer)  # before anything is drawn: a bad answer costs nothing
+        above = number + draw_one(self._mechanism._noise.sampler, self._entropy) >= self._bar
+        self._left -= above
+        return above
+
+    def __reduce__(self) -> NoReturn:
+        raise InvalidArgument("a stream must not be copied or stored; got a request to; it would answer twice as often")
