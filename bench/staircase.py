@@ -2,7 +2,7 @@
 
 Both are epsilon-private for a sensitivity of `steps` multiples of the spacing. Staircase (Geng and Viswanath 2014):
 mass constant on `width` of every `steps` integers and e**epsilon times lower on the rest; `width` is the best for each
-measure. A line has the staircase's figure over discrete Laplace's; below 1 it gains. See decisions/0012.
+measure. A line has the staircase's figure over discrete Laplace's; below 1 it gains. See decisions/0017.
 """
 
 from __future__ import annotations
