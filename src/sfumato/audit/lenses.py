@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.audit.bins import Bins
 from sfumato.audit.outputs import Floats, Kind, Reader
 
 _MOST_NUMBERS = 16  # of a vector that are looked at one by one
 _MOST_ROWS = 1_000  # different ones, up to which a whole row is a category
+_LOOK = 5_000  # rows of each side, by which that is told
 _ZERO = 2_000.0  # the lowest set bit of a number that has none
 
 
@@ -45,14 +48,11 @@ def _of_vectors(reader: Reader, mine: Floats, theirs: Floats) -> Iterator[Lens]:
     for i in range(min(len(reader.columns), _MOST_NUMBERS) - 1):
         yield Lens(f"{reader.columns[i + 1]} minus {reader.columns[i]}", _difference(i))
     yield Lens("learnt likelihood ratio", _Likelihood.learn(mine, theirs).look)
-    for name, view in (("which are missing", _missing), ("whole output", np.ascontiguousarray)):
-        codes: dict[bytes, float] = {}
-        for row in (*view(mine), *view(theirs)):
-            codes.setdefault(row.tobytes(), float(len(codes)))
-            if len(codes) > _MOST_ROWS:
-                break
-        else:
-            yield Lens(name, _coded(codes, view), is_category=True)
+    for name, view in (("which are missing", np.isnan), ("whole output", np.ascontiguousarray)):
+        some = np.concatenate([mine[:_LOOK], theirs[:_LOOK]])
+        if len(np.unique(_as_bytes(view(some)))) <= _MOST_ROWS:
+            seen = np.unique(_as_bytes(view(np.concatenate([mine, theirs]))))
+            yield Lens(name, _coded(seen, view), is_category=True)
 
 
 def _number(place: int) -> Callable[[Floats], Floats]:
@@ -67,12 +67,21 @@ def _difference(place: int) -> Callable[[Floats], Floats]:
     return look
 
 
-def _missing(rows: Floats) -> Floats:
-    return np.isnan(rows).astype(np.float64)
+def _as_bytes(rows: NDArray[Any]) -> NDArray[Any]:
+    """Each row as one value that can be compared."""
+    whole = np.ascontiguousarray(rows)
+    return whole.view(f"V{whole.dtype.itemsize * whole.shape[1]}").ravel()
 
 
-def _coded(codes: dict[bytes, float], view: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
-    return lambda rows: np.array([codes.get(row.tobytes(), np.nan) for row in view(rows)], np.float64)
+def _coded(seen: NDArray[Any], view: Callable[[Floats], NDArray[Any]]) -> Callable[[Floats], Floats]:
+    """The place of a row among those that were seen; missing if it was not."""
+
+    def look(rows: Floats) -> Floats:
+        mine, places = np.unique(_as_bytes(view(rows)), return_inverse=True)
+        codes = {each.tobytes(): float(place) for place, each in enumerate(seen)}
+        return np.array([codes.get(each.tobytes(), np.nan) for each in mine])[places]
+
+    return look
 
 
 @dataclass(frozen=True)
