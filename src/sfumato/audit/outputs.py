@@ -58,7 +58,8 @@ class Reader:
         if all(isinstance(output, Set | Mapping) for output in some):
             listed = Counter(key for output in some for key in output).most_common(MOST_COLUMNS)
             keys = sorted((key for key, _ in listed), key=repr)
-            return cls(Kind.KEYS, tuple(f"key {key!r}" for key in keys), {key: i for i, key in enumerate(keys)})
+            names = tuple(f"key {key!r}" for key in keys) or ("no key",)
+            return cls(Kind.KEYS, names, {key: i for i, key in enumerate(keys)})
         if all(_is_vector(output) for output in some):
             return _numeric(min(MOST_COLUMNS, max(len(output) for output in some)), False)
         return cls(Kind.CATEGORY, ("output",), _categories(some))
