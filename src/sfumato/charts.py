@@ -292,7 +292,13 @@ def two_sides(bars: Sequence[tuple[str, float, float, float, float, bool]], few:
     shaded = (
         base.transform_filter("datum.shaded")
         .mark_bar(opacity=0.35)
-        .encode(x=x, x2="end", y=altair.Y("share", type="quantitative", stack=None, title=names.value), color=colour)
+        .encode(
+            x=x,
+            x2="end",
+            y=altair.Y("share", type="quantitative", stack=None, title=names.value),
+            y2=altair.datum(0),
+            color=colour,
+        )
     )
     lines = base.mark_line(interpolate="step-after", strokeWidth=1.5).encode(x=x, y=up, color=colour)
     return altair.layer(shaded, lines).properties(width=_WIDTH, height=_HEIGHT)

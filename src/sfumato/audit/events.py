@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sfumato.audit.bins import Bins
 from sfumato.audit.lenses import Lens, lenses
-from sfumato.audit.outputs import Floats, Reader
+from sfumato.audit.outputs import Floats, Kind, Reader
 
 MOST_EVENTS = 3
 _BINS = 256
@@ -48,7 +48,7 @@ class Parts:
 
 def learn(reader: Reader, parts: Parts, delta: float, miss: float) -> list[Event]:
     """The few events most worth a test, best first; at least one."""
-    candidates: list[tuple[float, Event]] = []
+    candidates: list[tuple[float, tuple[int, int], Event]] = []
     for lens in lenses(reader, *parts.order):
         shown = [[lens.look(rows) for rows in part] for part in (parts.order, parts.choose)]
         bins = Bins.learn(np.concatenate(shown[0]), _BINS)
@@ -57,7 +57,10 @@ def learn(reader: Reader, parts: Parts, delta: float, miss: float) -> list[Event
             turned = [part[::-1] if swapped else part for part in counts]
             candidates += list(_candidates(reader, lens, bins, turned, swapped, delta, miss))
     candidates.sort(key=lambda found: -found[0])
-    return [event for _, event in candidates[:MOST_EVENTS]]
+    different: dict[object, Event] = {}  # a half line may be the same set as another form
+    for _, seen, event in candidates:
+        different.setdefault((event.lens.name, event.swapped, seen), event)
+    return list(different.values())[:MOST_EVENTS]
 
 
 def _candidates(
@@ -68,8 +71,8 @@ def _candidates(
     swapped: bool,
     delta: float,
     miss: float,
-) -> Iterator[tuple[float, Event]]:
-    """The best event of each form, with what it promises."""
+) -> Iterator[tuple[float, tuple[int, int], Event]]:
+    """The best event of each form, with what it promises and how often it was seen on both sides."""
     (mine, theirs), (mine_then, theirs_then) = counts
     by_ratio = np.argsort(-(mine + 1) / (theirs + 1), kind="stable")
     up = np.arange(bins.size - 1)  # without what is missing
@@ -81,7 +84,7 @@ def _candidates(
         chosen = np.zeros(bins.size, bool)
         chosen[order[: best + 1]] = True
         words = _words(reader, lens, bins, chosen, form)
-        yield float(promised[best]), Event(lens, bins, chosen, swapped, words)
+        yield float(promised[best]), (int(hits[best]), int(others[best])), Event(lens, bins, chosen, swapped, words)
 
 
 def _promised(
@@ -103,6 +106,10 @@ def _wilson(hits: NDArray[np.int64], trials: int, z: float) -> Floats:
 def _words(reader: Reader, lens: Lens, bins: Bins, chosen: NDArray[np.bool_], form: str) -> str:
     """An event as a reader of a report understands it."""
     name, places = lens.name, np.flatnonzero(chosen)
+    if reader.kind is Kind.KEYS and lens.name in reader.columns:
+        there = bins.size - 1 not in places
+        if len(places) == (len(bins.edges) if there else 1) or (there and form != "set" and len(bins.edges) == 1):
+            return f"{name} is {'there' if there else 'not there'}"
     if form == "most":
         return f"{name} <= {bins.edges[places[-1]]:.6g}" if places[-1] < len(bins.edges) else f"{name} is a number"
     if form == "above":

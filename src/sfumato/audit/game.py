@@ -97,7 +97,7 @@ def game(
         value       one input, and `neighbour` the other: numbers, vectors, lists of rows, whatever it takes
         epsilon     what it claims; left out: what the mechanism's own `guarantee` says; with `delta` and `neighbours`
 
-    >>> game(lambda count: count, 3, 4, epsilon=1).play(samples=1_000).refuted       # no noise at all
+    >>> game(lambda count: count, 3, 4, epsilon=1).play(samples=1_000).refuted  # no noise at all
     True
     """
     own = getattr(mechanism, "guarantee", None)

@@ -14,7 +14,7 @@ from sfumato.audit.events import Event
 from sfumato.audit.finding import Finding, Side, floor, said
 from sfumato.audit.outputs import Floats, Reader
 
-_BARS, _FEW = 48, 24
+_BARS, _FEW = 48, 40
 _OUTSIDE = 0.002  # of the outputs, at each end
 
 
@@ -23,21 +23,18 @@ def picture(reader: Reader, event: Event, late: Sequence[Floats]) -> tuple[Side,
     shown = [event.lens.look(rows) for rows in late]
     held = np.concatenate([event.holds(rows) for rows in late])
     present = np.concatenate([each[np.isfinite(each)] for each in shown])
-    values = np.unique(present)
-    if len(values) <= _FEW:
-        edges = np.append(values, np.inf)
-    else:
-        low, high = np.quantile(present, [_OUTSIDE, 1 - _OUTSIDE])
-        edges = np.linspace(low, high, _BARS + 1) if high > low else np.array([low, np.inf])
+    low, high = np.quantile(present, [_OUTSIDE, 1 - _OUTSIDE], method="nearest") if present.size else (0.0, 0.0)
+    values = np.unique(present[(present >= low) & (present <= high)])
+    few = len(values) <= _FEW
+    edges = np.append(values, np.nextafter(high, np.inf)) if few else np.linspace(low, high, _BARS + 1)
     found = []
     everything = np.concatenate(shown)
-    for place, (start, end) in enumerate(itertools.pairwise(edges)):
-        inside = [(each >= start) & (each < end) for each in shown]
+    for start, end in itertools.pairwise(edges):
+        inside = [each == start if few else (each >= start) & (each < end) for each in shown]
         both = np.concatenate(inside)
         chosen = bool(both.any() and held[both].mean() > 0.5)
         label = reader.label(start) if event.lens.is_category else f"{start:.4g}"
-        width = end if np.isfinite(end) else start + (start - edges[place - 1] if place else 1.0)
-        found.append(Side(label, float(start), float(width), *_shares(inside), chosen))
+        found.append(Side(label, float(start), float(end), *_shares(inside), chosen))
     if (lost := ~np.isfinite(everything)).any():
         shares = _shares([~np.isfinite(each) for each in shown])
         found.append(Side("missing", np.nan, np.nan, *shares, bool(held[lost].mean() > 0.5)))
