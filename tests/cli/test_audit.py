@@ -154,6 +154,10 @@ WRONG = (
     (("laplace", "--confidence", "1"), "confidence must be above 0 and below 1", "for example 0.95"),
     (("laplace", "--with", "size"), "--with must be NAME=VALUE", "--with size=3"),
     (("laplace", "--with", "colour=3"), "Laplace has no parameter 'colour'", "known are"),
+    (("float-laplace", "-e", "2"), "takes no --epsilon", "leave --epsilon out"),
+    (("zoo", "--plot", "z.svg"), "the zoo takes no --plot", "leave --plot out"),
+    (("threshold-off-by-one", "--plot", "t.svg"), "without a chart", "leave --plot out"),
+    ((COUNT, "--value", "3"), "a question takes no --value", "leave --value out"),
     (("laplace", "--plot", "chart.pdf"), "--plot must end in .svg, .png, .html", "rename it"),
 )
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato import checks
+from sfumato import checks, rounding
 from sfumato.audit.draw import Outputs, Patience, Progress, Sample, draw
 from sfumato.audit.events import MOST_EVENTS, Event, Parts, learn
 from sfumato.audit.finding import Finding, Tested, ceiling
@@ -55,13 +55,14 @@ class Game:
         """Draw so many outputs for each neighbour, learn events from one half and test them on the other.
 
         With probability `confidence` at least the bound that is found holds, so an honest mechanism is accused no more
-        often than that. `progress` is called with the samples drawn so far, and with how many there will be.
+        often than that. Outputs must not depend on each other: a mechanism that remembers earlier calls is not audited
+        by this. `progress` is called with the samples drawn so far, and with how many there will be.
         """
         count, began = _read_samples(samples), time.monotonic()
         miss = float(1 - checks.inside(confidence=confidence)) / (2 * MOST_EVENTS)
         patience = Patience(float(checks.positive(seconds=seconds)))
         both = draw(self.sample, (self.value, self.neighbour), count, entropy, patience, progress)
-        delta, half = float(self.claim.delta), count // 2
+        delta, half = rounding.up(self.claim.delta), count // 2
         reader = Reader.learn(_joined(both[0][:half], both[1][:half]))
         early, late = ([reader.read(side[cut]) for side in both] for cut in (slice(half), slice(half, None)))
         events = learn(reader, _parts(early), delta, miss)

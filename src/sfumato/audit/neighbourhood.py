@@ -71,8 +71,12 @@ def _kinds(real: Table) -> Iterator[tuple[str, Any]]:
 
 def _rows(real: Table, dice: Dice, units: int) -> list[tuple[Any, ...]]:
     """Rows with their owner (-1: nobody) and side (1: the owner's other rows)."""
-    found = []
+    found, taken = [], set()
     for owner in range(units):
+        who = repr([_identity(real.columns[name], _number(real, name, owner)) for name in real.unit.columns] or owner)
+        if who in taken:  # where few values are declared for a unit's column, two owners would be one unit
+            continue
+        taken.add(who)
         for side in (0, 1):
             size = dice.among(_ROWS) if real.unit.columns else 1
             first = _row(real, dice, owner, side)
@@ -84,16 +88,18 @@ def _rows(real: Table, dice: Dice, units: int) -> list[tuple[Any, ...]]:
 
 
 def _row(real: Table, dice: Dice, owner: int | None, side: int) -> tuple[Any, ...]:
-    several = len(real.unit.columns) > 1
     values = []
     for name, column in _kinds(real):
         if name in real.unit.columns:
-            place = real.unit.columns.index(name)
-            number = None if owner is None else (owner // 2 if several and place == 0 else owner)
-            values.append(None if number is None else _identity(column, number))
+            values.append(None if owner is None else _identity(column, _number(real, name, owner)))
         else:
             values.append(_value(column, dice))
     return (*values, -1 if owner is None else owner, side)
+
+
+def _number(real: Table, name: str, owner: int) -> int:
+    """What stands for an owner in a unit's column; of several columns the first is shared by two owners."""
+    return owner // 2 if len(real.unit.columns) > 1 and name == real.unit.columns[0] else owner
 
 
 def _identity(column: Column, number: int) -> Any:

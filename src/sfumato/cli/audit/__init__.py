@@ -21,7 +21,7 @@ from sfumato.audit.zoo import ZOO
 from sfumato.cli import given
 from sfumato.cli.audit import questions, zoo
 from sfumato.cli.audit.told import show_finding
-from sfumato.cli.failure import REFUTED
+from sfumato.cli.failure import INTERRUPTED, REFUTED
 from sfumato.cli.formats import Target
 from sfumato.cli.progress import working
 from sfumato.cli.screen import errors, say
@@ -130,20 +130,35 @@ def audit(
     """
     order = Order(samples, confidence, limit, as_json, plot, quiet)
     Target(plot=plot).check()
-    words = what.strip().split(None, 1)
-    if words and words[0].lower() in _QUESTION and len(words) > 1:
-        refuted = questions.audit_question(what, epsilon, delta, where, order)
-    elif what == "zoo":
-        refuted = zoo.audit_zoo(order)
-    elif (broken := next((each for each in ZOO if each.name == what), None)) is not None:
-        refuted = zoo.audit_broken(broken, order)
-    else:
-        chosen = _game(what, epsilon, delta, parameters or [], _read(value), _read(neighbour))
-        finding = order.play(chosen)
-        show_finding(finding, order)
-        refuted = finding.refuted
+    own = {"--with": parameters, "--value": value, "--neighbour": neighbour}
+    claim = {"--epsilon": epsilon, "--delta": delta}
+    words, broken = what.strip().split(None, 1), next((each for each in ZOO if each.name == what), None)
+    try:
+        if words and words[0].lower() in _QUESTION and len(words) > 1:
+            _refuse("a question", own)
+            refuted = questions.audit_question(what, epsilon, delta, where, order)
+        elif what == "zoo":
+            _refuse("the zoo", {**own, **claim, "--plot": plot})
+            refuted = zoo.audit_zoo(order)
+        elif broken is not None:
+            _refuse(f"{what} has its claim and its neighbours, and it", {**own, **claim})
+            refuted = zoo.audit_broken(broken, order)
+        else:
+            finding = order.play(_game(what, epsilon, delta, parameters or [], _read(value), _read(neighbour)))
+            show_finding(finding, order)
+            refuted = finding.refuted
+    except KeyboardInterrupt:
+        say(errors(), "interrupted: nothing was found so far", "bold red")
+        raise typer.Exit(INTERRUPTED) from None
     if refuted:
         raise typer.Exit(REFUTED)
+
+
+def _refuse(what: str, options: dict[str, Any]) -> None:
+    """Refuse options that would be forgotten."""
+    for name, given_value in options.items():
+        if given_value is not None:
+            raise InvalidArgument(f"{what} takes no {name}; got one; leave {name} out")
 
 
 def _game(

@@ -24,10 +24,6 @@ class Asking(Playing, Protocol):
     def samples(self) -> int | None:
         """How many answers are sampled; none: the recorder alone."""
 
-    @property
-    def plot(self) -> Path | None:
-        """The chart of a sampling."""
-
     def progress(self, what: str) -> AbstractContextManager[Progress]:
         """A bar on a terminal."""
 

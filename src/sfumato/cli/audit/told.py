@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any, Protocol
 
 from sfumato.audit.finding import Finding, floor, said
@@ -20,6 +21,10 @@ class Order(Protocol):
     @property
     def quiet(self) -> bool:
         """The verdict alone."""
+
+    @property
+    def plot(self) -> Path | None:
+        """Where a chart is wanted."""
 
     def draw(self, finding: Finding) -> None:
         """The chart, if one was asked for."""

@@ -10,7 +10,7 @@ from sfumato.audit.game import Game
 from sfumato.audit.zoo import ZOO, Broken
 from sfumato.cli.audit.told import Order, put_json, show_finding
 from sfumato.cli.screen import output, say, show
-from sfumato.errors import SfumatoError
+from sfumato.errors import InvalidArgument, SfumatoError
 
 
 class Playing(Order, Protocol):
@@ -22,6 +22,8 @@ class Playing(Order, Protocol):
 
 def audit_broken(broken: Broken, order: Playing) -> bool:
     """One of them, with its story."""
+    if broken.masses is not None and order.plot is not None:
+        raise InvalidArgument(f"{broken.name} is refuted by exact probabilities, without a chart; leave --plot out")
     if not (order.as_json or order.quiet):
         say(output(), f"{broken.story}\n")
     found = _found(broken, order)
