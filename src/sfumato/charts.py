@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-BLUE, PALE, GREY = "#2b6a99", "#9cc3de", "#444444"
+BLUE, PALE, GREY, ORANGE = "#2b6a99", "#9cc3de", "#444444", "#d9822b"
 _WIDTH, _HEIGHT = 480, 300
 _FEW = 12  # labels of an axis that are all shown
 _DENSE = 40  # dates beyond which intervals become a band
@@ -257,3 +257,53 @@ def _moment(time: datetime.datetime) -> Any:
     import altair
 
     return altair.DateTime(year=time.year, month=time.month, date=time.day, hours=time.hour, minutes=time.minute)
+
+
+def two_sides(bars: Sequence[tuple[str, float, float, float, float, bool]], few: bool, names: Names) -> Any:
+    """Two distributions over each other: label, start and end of a bin, its two shares, and whether it is shaded.
+
+    Few bins are drawn as bars beside each other, by their labels; many as steps along an axis.
+    """
+    import altair
+
+    sides = ("value", "neighbour")
+    rows = [
+        {"label": label, "start": start, "end": end, "share": share, "side": side, "shaded": shaded}
+        for label, start, end, *shares, shaded in bars
+        if few or math.isfinite(start)
+        for side, share in zip(sides, shares, strict=True)
+    ]
+    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
+    base = altair.Chart(altair.InlineData(values=[_without_ends(row) for row in rows]), title=title)
+    colour = altair.Color(
+        "side", type="nominal", title=names.series, sort=None, scale=altair.Scale(domain=sides, range=[BLUE, ORANGE])
+    )
+    shade = altair.Opacity(
+        "shaded", type="nominal", scale=altair.Scale(domain=[False, True], range=[0.35, 0.95]), legend=None
+    )
+    up = altair.Y("share", type="quantitative", title=names.value)
+    if few:
+        across = altair.X("label", type="nominal", title=names.label, sort=None, axis=altair.Axis(labelAngle=-45))
+        drawn = base.mark_bar().encode(
+            x=across, xOffset=altair.XOffset("side", type="nominal", sort=None), y=up, color=colour, opacity=shade
+        )
+        return drawn.properties(width=_WIDTH, height=_HEIGHT)
+    x = altair.X("start", type="quantitative", title=names.label, scale=altair.Scale(zero=False, nice=False))
+    shaded = (
+        base.transform_filter("datum.shaded")
+        .mark_bar(opacity=0.35)
+        .encode(
+            x=x,
+            x2="end",
+            y=altair.Y("share", type="quantitative", stack=None, title=names.value),
+            y2=altair.datum(0),
+            color=colour,
+        )
+    )
+    lines = base.mark_line(interpolate="step-after", strokeWidth=1.5).encode(x=x, y=up, color=colour)
+    return altair.layer(shaded, lines).properties(width=_WIDTH, height=_HEIGHT)
+
+
+def _without_ends(row: dict[str, Any]) -> dict[str, Any]:
+    """JSON has no word for what is no number."""
+    return {name: None if isinstance(x, float) and not math.isfinite(x) else x for name, x in row.items()}

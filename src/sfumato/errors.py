@@ -9,6 +9,7 @@
     │   └── ScaleTooLarge        more noise than the lattice, or more work than the arithmetic can carry
     ├── EngineFailed             the engine could not finish; one constant message
     │   └── EngineTimeout        it took longer than it may
+    ├── MechanismFailed          a mechanism under audit raised, took too long or returned what cannot be compared
     ├── LedgerUnavailable        the ledger cannot be read or written now
     ├── LedgerBroken             the ledger was changed, is torn, or is not the one that is known
     └── Refused                  a request that is understood and denied
@@ -76,6 +77,10 @@ class UnboundedColumn(Refused):
 
 class EngineFailed(SfumatoError):
     """The engine could not finish; the message is always the same, since the engine's own may hold values."""
+
+
+class MechanismFailed(SfumatoError):
+    """A mechanism under audit that raised, took too long or returned what cannot be compared."""
 
 
 class LedgerUnavailable(SfumatoError):

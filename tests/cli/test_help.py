@@ -15,11 +15,11 @@ import typer.main
 from cli.conftest import Call
 from cli.running import ROOT, environment
 from sfumato.cli import app
-from sfumato.cli.failure import DEFECT, ENGINE, INTERRUPTED, LEDGER, REFUSED, USAGE
+from sfumato.cli.failure import DEFECT, ENGINE, INTERRUPTED, LEDGER, REFUSED, REFUTED, USAGE
 
 REFERENCE = (ROOT / "docs/reference/command-line.md").read_text(encoding="utf-8")
-HOW_TO = (ROOT / "docs/how-to/use-the-command-line.md").read_text(encoding="utf-8")
-LISTED = {"demo", "init", "quote", "ask", "explain", "ledger", "allowance", "doctor"}
+HOW_TO = {name: (ROOT / f"docs/how-to/{name}.md").read_text("utf-8") for name in ("use-the-command-line", "audit")}
+LISTED = {"demo", "init", "quote", "ask", "explain", "ledger", "allowance", "audit", "doctor"}
 
 
 def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -56,14 +56,14 @@ def test_the_reference_names_every_command_and_option(path: tuple[str, ...]) -> 
 def test_what_is_not_there_yet_is_not_listed() -> None:
     """Commands of later versions are neither in the help nor in the reference."""
     assert {path[0] for path in ALL if path} == LISTED
-    for later in ("survey", "risk", "attack", "audit", "serve", "synthesise"):
+    for later in ("survey", "risk", "attack", "serve", "synthesise"):
         assert f"sfumato {later}" not in REFERENCE and f"`{later}" not in REFERENCE
 
 
 def test_the_exit_codes_are_documented(call: Call) -> None:
     """In the reference, and at the end of the help."""
     said = " ".join(call("--help").out.split())
-    for code in (0, DEFECT, USAGE, REFUSED, ENGINE, LEDGER, INTERRUPTED):
+    for code in (0, DEFECT, USAGE, REFUSED, ENGINE, LEDGER, REFUTED, INTERRUPTED):
         assert f"| {code} | " in REFERENCE and f" {code} " in said
 
 
@@ -74,9 +74,13 @@ def test_no_arguments_show_the_help(call: Call) -> None:
         assert "Commands:" in shown.out + shown.err
 
 
-def test_the_commands_of_the_how_to_page_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("page", "least", "chart", "said"),
+    [("use-the-command-line", 8, "income.svg", "asked before"), ("audit", 4, "audit.svg", "float-laplace: REFUTED")],
+)
+def test_the_commands_of_a_how_to_page_run(tmp_path: Path, page: str, least: int, chart: str, said: str) -> None:
     """Its blocks in order, in one folder, as one script that stops at the first failure."""
-    blocks = re.findall(r"^```sh\n(.*?)^```", HOW_TO, re.MULTILINE | re.DOTALL)
+    blocks = re.findall(r"^```sh\n(.*?)^```", HOW_TO[page], re.MULTILINE | re.DOTALL)
     programs = tmp_path / "bin"
     programs.mkdir()
     for name, rest in (("sfumato", ' -m sfumato "$@"'), ("python", ' "$@"')):
@@ -88,5 +92,5 @@ def test_the_commands_of_the_how_to_page_run(tmp_path: Path) -> None:
         ["sh", "-c", script], cwd=tmp_path, env=environment(**changes), capture_output=True, text=True, timeout=120
     )
     assert run.returncode == 0, run.stderr[-2_000:]
-    assert len(blocks) >= 8 and (tmp_path / "income.svg").exists()
-    assert "asked before" in run.stdout
+    assert len(blocks) >= least and (tmp_path / chart).exists()
+    assert said in run.stdout

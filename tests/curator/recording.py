@@ -1,84 +1,19 @@
-"""A recorder in the place of the noise, and what it finds in runs on neighbouring tables.
-
-It returns the same outputs on both sides, whatever the data, so that all that the curator decides from outputs is
-decided alike; what it recorded is then compared.
-"""
+"""The recorder of the audit on one shared connection: thousands of neighbouring tables in little time."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from random import Random
 from typing import Any
 
 import duckdb
 
 from curator.questions import Case, Question, random_case, random_plan, random_question
-from sfumato.curator.measure import measure_all
-from sfumato.dataset.column import Key
+from sfumato.audit import recorder
+from sfumato.audit.recorder import SCRIPTS, Group, Recorder, Script, record
 from sfumato.engines import duckdb_run as engine
 from sfumato.plan.price import PricedPlan
-from sfumato.plan.share import Share
-from sfumato.privacy.sensitivity import Norm
-
-Group = tuple[Key, ...]
-Scores = Mapping[Group, int]
-Record = list[tuple[str, list[int], int, Share]]
-Script = Callable[[str, Sequence[int]], list[int]]
-
-
-class Recorder:
-    """Keeps what arrives, and returns what a script says, which sees labels and lengths only.
-
-    Which keys are shown is decided by the first table: every second key, and nearly none of a second look.
-    """
-
-    def __init__(self, script: Script, shown: dict[str, set[Group]] | None = None) -> None:
-        self.record: Record = []
-        self.selected: list[tuple[str, dict[Group, int], int, int, Share]] = []
-        self._script = script
-        self._shown = {} if shown is None else shown
-
-    def select(self, label: str, exact: Scores, threshold: int, moves: int, share: Share) -> dict[Group, int]:
-        self.selected.append((label, dict(exact), threshold, moves, share))
-        first = label == "keys 0"
-        shown = {key for key in exact if len(repr(key)) % (2 if first else 7) == 0}
-        return dict.fromkeys(self._shown.setdefault(label, shown), threshold + 1)
-
-    def release(self, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
-        self.record.append((label, list(exact), moves, share))
-        return self._script(label, exact)
-
-
-def zeros(label: str, exact: Sequence[int]) -> list[int]:
-    return [0] * len(exact)
-
-
-def large(label: str, exact: Sequence[int]) -> list[int]:
-    return [10**9] * len(exact)
-
-
-def seeded(seed: int) -> Script:
-    def script(label: str, exact: Sequence[int]) -> list[int]:
-        random = Random(f"{seed} {label} {len(exact)}")
-        size = random.choice((10, 10**4, 10**12))
-        return [random.choice((0, 0, random.randint(-size, size))) for _ in exact]
-
-    return script
-
-
-def realistic(seed: int) -> Script:
-    """The first table's exact values with heavy noise; on all tables after it the same outputs again."""
-    first: dict[str, list[int]] = {}
-
-    def script(label: str, exact: Sequence[int]) -> list[int]:
-        random = Random(f"{seed} {label}")
-        if label not in first:
-            boost = 1 if label.startswith("cells") else random.choice((1, 10**4))
-            first[label] = [value * boost + random.randint(-3, 3) for value in exact]
-        return first[label]
-
-    return script
 
 
 class Fetched:
@@ -171,9 +106,7 @@ def recorded(
     shown: dict[str, set[Group]] | None = None,
 ) -> Recorder:
     shared.show(case, owner)
-    recorder = Recorder(script, shown)
-    measure_all(plan, Viewed(shared, plan), recorder)
-    return recorder
+    return record(plan, Viewed(shared, plan), script, shown)
 
 
 def violations(shared: Shared, case: Case, plan: PricedPlan, script: Script) -> tuple[int, list[str]]:
@@ -182,53 +115,10 @@ def violations(shared: Shared, case: Case, plan: PricedPlan, script: Script) -> 
     shown: dict[str, set[Group]] = {}
     base = recorded(shared, case, plan, None, script, shown)
     found = []
-    if sum(share.amount for *_, share in [*base.record, *base.selected]) != plan.whole.amount:
-        found.append("the shares do not add up")
     for owner in shared.concerned() & set(case.owners):
         near = recorded(shared, case, plan, owner, script, shown)
-        wrong = differences(base.record, near.record) + misplaced_keys(plan, base, near)
-        found += [f"owner {owner}: {each}" for each in wrong]
+        found += [f"owner {owner}: {each}" for each in recorder.violations(plan, base, near)]
     return len(case.owners), found
-
-
-def misplaced_keys(plan: PricedPlan, base: Recorder, near: Recorder) -> list[str]:
-    """What is wrong with scores of keys: those on both sides moved too far, or one side's own are too heavy."""
-    found = []
-    looks = () if plan.selection is None else plan.selection.rounds
-    for look, (label, here, threshold, moves, share), (_, there, *same) in zip(
-        looks, base.selected, near.selected, strict=True
-    ):
-        if same != [threshold, moves, share]:
-            found.append(f"{label}: threshold, moves or share depend on data")
-        power = 1 if share.norm is Norm.L1 else 2
-        distance = sum(abs(here[key] - there[key]) ** power for key in here.keys() & there.keys())
-        if distance > moves:
-            found.append(f"{label} moved by {distance}, claimed {moves}")
-        if {repr(key) for key in here if key in there} != {repr(key) for key in there if key in here}:
-            found.append(f"{label}: a key is spelled as one unit spells it")
-        for own in (here.keys() - there.keys(), there.keys() - here.keys()):
-            scores = [here.get(key, 0) + there.get(key, 0) for key in own]
-            if len(scores) > len(look.weights):
-                found.append(f"{label}: {len(scores)} keys of one unit, {len(look.weights)} may count")
-            elif scores and max(scores) > look.weights[len(scores) - 1]:
-                found.append(f"{label}: {len(scores)} keys of one unit have {max(scores)}")
-    return found
-
-
-def differences(base: Record, near: Record) -> list[str]:
-    """What two neighbours release differently, beyond what is claimed."""
-    if [(a, len(b), c, d) for a, b, c, d in near] != [(a, len(b), c, d) for a, b, c, d in base]:
-        return ["labels, lengths, moves or shares depend on data"]
-    found = []
-    for (label, here, moves, share), (_, there, _, _) in zip(base, near, strict=True):
-        power = 1 if share.norm is Norm.L1 else 2  # in L2 the squares are compared
-        distance = sum(abs(a - b) ** power for a, b in zip(here, there, strict=True))
-        if distance > moves:
-            found.append(f"{label} moved by {distance}, claimed {moves}")
-    return found
-
-
-SCRIPTS: tuple[Callable[[int], Script], ...] = (lambda _: zeros, lambda _: large, seeded, realistic, realistic)
 
 
 def search(

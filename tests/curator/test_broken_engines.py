@@ -10,7 +10,8 @@ from random import Random
 import pytest
 
 from curator.questions import random_case
-from curator.recording import Script, Shared, large, realistic, violations
+from curator.recording import Shared, violations
+from sfumato.audit.recorder import Script, large, realistic
 from sfumato.curator import zoom
 from sfumato.curator.curator import Curator, Options
 from sfumato.engines import duckdb_run as engine

@@ -1,7 +1,7 @@
 """What a question releases from neighbouring tables: never further apart than it claims, and nothing else differs.
 
-A recorder stands in the place of the noise (`recording`). One violation is a bug in the privacy of the product, so the
-tables are as nasty as the declarations allow.
+A recorder stands in the place of the noise (`sfumato.audit.recorder`). One violation is a bug in the privacy of the
+product, so the tables are as nasty as the declarations allow.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import duckdb
 import pytest
 
 from curator.questions import UNITS, random_case, random_plan, sought_question
-from curator.recording import Recorder, Shared, large, recorded, search
+from curator.recording import Shared, recorded, search
+from sfumato.audit.recorder import large, record
 from sfumato.curator import measure, zoom
-from sfumato.curator.measure import measure_all
 from sfumato.dataset.frame import Frame
 from sfumato.engines import duckdb_run as engine
 from sfumato.engines.duckdb import DuckdbEngine
@@ -71,14 +71,12 @@ def test_a_whole_run_agrees(unit: object) -> None:
             if owner is not None:
                 mine |= (case.rows["side"] == 1) & (case.rows["owner"] == owner)
             frame = case.rows[mine].drop(columns=["owner", "side"])
-            whole = replace(
-                plan, bound=replace(plan.bound, table=stored("t", replace(case.declared, source=Frame(frame))))
-            )
-            recorder = Recorder(large)
+            rows = stored("t", replace(case.declared, source=Frame(frame)))
+            whole = replace(plan, bound=replace(plan.bound, table=rows))
             with DuckdbEngine().run(whole) as run:
-                measure_all(whole, run, recorder)
+                recorder = record(whole, run, large)
             expected = recorded(shared, case, plan, owner, large)
-            assert (recorder.record, recorder.selected) == (expected.record, expected.selected)
+            assert (recorder.released, recorder.selected) == (expected.released, expected.selected)
 
 
 def test_a_weight_brings_every_influence_down_to_the_limit() -> None:

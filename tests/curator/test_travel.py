@@ -14,12 +14,11 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from curator.recording import SCRIPTS, Recorder, Script, differences, misplaced_keys
 from curator.travelling import Travelling, search
 from curator.worlds import KINDS, World, plan_of, random_plan, random_world
+from sfumato.audit.recorder import SCRIPTS, Recorder, Script, record, violations
 from sfumato.curator import measure
 from sfumato.curator.curator import Curator, Options
-from sfumato.curator.measure import measure_all
 from sfumato.dataset.public_table import public
 from sfumato.dataset.table import table
 from sfumato.engines.duckdb import DuckdbEngine
@@ -96,10 +95,8 @@ def _question(random: Random, world: World) -> str:
 
 
 def _recorded(plan: PricedPlan, script: Script, shown: dict[str, set[tuple[object, ...]]]) -> Recorder:
-    recorder = Recorder(script, shown)  # type: ignore[arg-type]
     with DuckdbEngine().run(plan) as run:
-        measure_all(plan, run, recorder)
-    return recorder
+        return record(plan, run, script, shown)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("remembered_decisions")
@@ -117,7 +114,7 @@ def test_one_unit_moves_no_release_of_joined_rows_further_than_claimed(noise: st
             base = _recorded(plan, script, shown)
             for gone in random.sample(world.units, 6):
                 near = _recorded(plan_of(world.without(gone), question, noise, bound), script, shown)
-                assert differences(base.record, near.record) + misplaced_keys(plan, base, near) == [], (question, gone)
+                assert violations(plan, base, near) == [], (question, gone)
                 pairs += 1
 
 

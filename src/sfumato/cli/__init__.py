@@ -11,6 +11,7 @@ import typer
 
 from sfumato import __version__
 from sfumato.cli import allowance, ledger
+from sfumato.cli.audit import audit
 from sfumato.cli.demo import demo
 from sfumato.cli.doctor import doctor
 from sfumato.cli.failure import report
@@ -24,12 +25,15 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help: flags look like flags, and nothing is drawn that a log cannot show
     pretty_exceptions_enable=False,  # they print local variables
     help="Private data analysis with honest error bars.",
-    epilog="Exit codes: 0 answer, 1 doctor or defect, 2 usage, 3 refused, 4 engine, 5 ledger, 130 interrupted.",
+    epilog=(
+        "Exit codes: 0 answer, 1 doctor or defect, 2 usage, 3 refused, 4 engine, 5 ledger, 6 refuted, 130 interrupted."
+    ),
 )
 for command in (demo, init, quote, ask, explain):
     app.command()(command)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(allowance.app, name="allowance")
+app.command()(audit)
 app.command()(doctor)
 
 

@@ -2,6 +2,7 @@
 
     0  an answer           2  usage        4  the engine failed; the question is charged
     1  doctor, or defect   3  refused      5  the ledger is unavailable or broken        130  interrupted
+    6  an audit refuted a claim
 
 Refused means that nothing was charged, but for the pilot of a `--within` where the message says so.
 """
@@ -23,7 +24,7 @@ from sfumato.errors import (
     SfumatoError,
 )
 
-DEFECT, USAGE, REFUSED, ENGINE, LEDGER, INTERRUPTED = 1, 2, 3, 4, 5, 130
+DEFECT, USAGE, REFUSED, ENGINE, LEDGER, REFUTED, INTERRUPTED = 1, 2, 3, 4, 5, 6, 130
 
 _CODES: tuple[tuple[type[SfumatoError], int, str], ...] = (
     (Refused, REFUSED, "refused"),
@@ -51,6 +52,7 @@ _IN_SHELL: tuple[tuple[str, str], ...] = (
     (r"to grant a new one call grant", "to grant a new one: sfumato allowance grant"),
     (r"or change it by grant", "or change it: sfumato allowance grant"),
     (r"see entries\(\)", "see the numbers: sfumato ledger show"),
+    (r"take fewer samples, or allow more time", "take fewer: --samples, or allow more: --limit"),
     (r"keep it elsewhere", "keep it elsewhere: url = '/other/folder/ledger.db' below [ledger] in sfumato.toml"),
     (r" \(pandas: to_csv\(index=False\)\)", ""),
     (r"unit=\{'(\w+)': '([^']*)'\}", r"unit = { \1 = '\2' }"),

@@ -242,6 +242,25 @@ def grouped(
     return replace(source, how=how, columns=columns, unit=unit, most_rows=most, sure=sure)
 
 
+def on_tables(relation: Relation, tables: Mapping[str, Table]) -> Relation:
+    """The same rows of other tables, by their names: for whoever runs a question on tables that are made up."""
+    how = relation.how
+    match how:
+        case Stored():
+            how = replace(how, table=tables[how.name])
+        case Inherited():
+            how = replace(how, table=tables[how.name], parent=on_tables(how.parent, tables))
+        case Filtered() | Grouped():
+            how = replace(how, source=on_tables(how.source, tables))
+        case Joined():
+            how = replace(how, left=on_tables(how.left, tables), right=on_tables(how.right, tables))
+        case Looked():
+            how = replace(how, left=on_tables(how.left, tables))
+        case Stacked():
+            how = replace(how, parts=tuple((on_tables(part, tables), columns) for part, columns in how.parts))
+    return replace(relation, how=how)
+
+
 def _declared(typed: Typed, columns: Mapping[str, Declared]) -> Declared:
     if isinstance(typed.expression, Column):
         return columns[typed.expression.name]

@@ -1,0 +1,173 @@
+"""The game of an audit: two neighbouring inputs, a mechanism that gets one of them, and what it claims.
+
+>>> from sfumato.mechanisms import Geometric
+>>> finding = game(Geometric(sensitivity=1, epsilon=1), 0, 1).play(samples=20_000)
+>>> 0.7 < finding.certified < 1.1, finding.refuted
+(True, False)
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sfumato import checks, rounding
+from sfumato.audit.draw import Outputs, Patience, Progress, Sample, draw
+from sfumato.audit.events import MOST_EVENTS, Event, Parts, learn
+from sfumato.audit.finding import Finding, Tested, ceiling
+from sfumato.audit.outputs import Floats, Reader
+from sfumato.audit.picture import picture
+from sfumato.entropy import SYSTEM, Entropy
+from sfumato.errors import InvalidArgument
+from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.neighbours import Neighbours, Relation
+
+LEAST, SAMPLES, CONFIDENCE, SECONDS = 100, 100_000, 0.999, 300.0
+
+
+def _silent(done: int, of: int) -> None:
+    """Nobody wants to know."""
+
+
+@dataclass(frozen=True)
+class Game:
+    """A mechanism as something to draw outputs from, two neighbours and a claim; made by `game`."""
+
+    name: str
+    sample: Sample
+    value: Any
+    neighbour: Any
+    claim: Guarantee
+
+    def play(
+        self,
+        samples: int = SAMPLES,
+        confidence: checks.Number = CONFIDENCE,
+        *,
+        entropy: Entropy = SYSTEM,
+        seconds: checks.Number = SECONDS,
+        progress: Progress = _silent,
+    ) -> Finding:
+        """Draw so many outputs for each neighbour, learn events from one half and test them on the other.
+
+        With probability `confidence` at least the bound that is found holds, so an honest mechanism is accused no more
+        often than that. Outputs must not depend on each other: a mechanism that remembers earlier calls is not audited
+        by this. `progress` is called with the samples drawn so far, and with how many there will be.
+        """
+        count, began = _read_samples(samples), time.monotonic()
+        miss = float(1 - checks.inside(confidence=confidence)) / (2 * MOST_EVENTS)
+        patience = Patience(float(checks.positive(seconds=seconds)))
+        both = draw(self.sample, (self.value, self.neighbour), count, entropy, patience, progress)
+        delta, half = rounding.up(self.claim.delta), count // 2
+        reader = Reader.learn(_joined(both[0][:half], both[1][:half]))
+        early, late = ([reader.read(side[cut]) for side in both] for cut in (slice(half), slice(half, None)))
+        events = learn(reader, _parts(early), delta, miss)
+        tested = sorted((_test(event, late, delta, miss) for event in events), key=lambda pair: -pair[0].certified)
+        return Finding(
+            self.name,
+            self.claim,
+            count,
+            float(confidence),
+            tested[0][0].certified,
+            ceiling(count - half, delta, miss),
+            tuple(each for each, _ in tested),
+            time.monotonic() - began,
+            tested[0][1].lens.name,
+            picture(reader, tested[0][1], late),
+        )
+
+
+def game(
+    mechanism: Any,
+    value: Any,
+    neighbour: Any,
+    *,
+    epsilon: checks.Number | None = None,
+    delta: checks.Number = 0,
+    neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE,
+    name: str | None = None,
+) -> Game:
+    """Let a mechanism be audited on two neighbouring inputs.
+
+        mechanism   a mechanism of this package, or a function of one input that returns one output. Where it has a
+                    method `sample(value, count)`, that is called for many outputs at once
+        value       one input, and `neighbour` the other: numbers, vectors, lists of rows, whatever it takes
+        epsilon     what it claims; left out: what the mechanism's own `guarantee` says; with `delta` and `neighbours`
+
+    >>> game(lambda count: count, 3, 4, epsilon=1).play(samples=1_000).refuted  # no noise at all
+    True
+    """
+    own = getattr(mechanism, "guarantee", None)
+    if epsilon is not None:
+        claim = Guarantee(epsilon, delta, neighbours)
+    elif isinstance(own, Guarantee):
+        claim = own
+    else:
+        raise InvalidArgument("epsilon must be given, since the mechanism does not say what it claims; for example 1")
+    _check_neighbours(value, neighbour, claim.neighbours)
+    called: str = name or getattr(mechanism, "__name__", None) or type(mechanism).__name__
+    return Game(called, _sampled(mechanism), value, neighbour, claim)
+
+
+def _sampled(mechanism: Any) -> Sample:
+    """Many outputs at once where the mechanism offers it, else one after another."""
+    if callable(many := getattr(mechanism, "sample", None)):
+        return lambda value, count, entropy: many(value, count)
+    if callable(release := getattr(mechanism, "release", None)):
+        if isinstance(getattr(mechanism, "guarantee", None), Guarantee):
+            return lambda value, count, entropy: [release(value, entropy) for _ in range(count)]
+        return lambda value, count, entropy: [release(value) for _ in range(count)]
+    if callable(mechanism):
+        return lambda value, count, entropy: [mechanism(value) for _ in range(count)]
+    raise InvalidArgument(
+        f"a mechanism must be a function of one input, or have a method release; got a {type(mechanism).__name__}; "
+        "wrap it in a function"
+    )
+
+
+def _check_neighbours(value: Any, neighbour: Any, relation: Neighbours) -> None:
+    """Refuse inputs that are certainly no neighbours: the same, or rows that differ by more than one of them."""
+    both = value, neighbour
+    if type(value) is type(neighbour) and repr(value) == repr(neighbour):
+        raise InvalidArgument("value and neighbour must differ by one unit; got the same twice; change one of them")
+    if not all(isinstance(each, list | tuple) for each in both) or len(value) == len(neighbour):
+        return  # numbers, or vectors of the same length: how far they may be apart is not known here
+    if relation is Neighbours.REPLACE:
+        raise InvalidArgument(
+            f"neighbours under replace must have as many rows; got {len(value)} and {len(neighbour)}; change one row"
+        )
+    small, large = sorted(both, key=len)
+    if len(large) - len(small) > 1 or Counter(map(repr, small)) - Counter(map(repr, large)):
+        raise InvalidArgument(
+            f"neighbours must differ by one row; got {len(value)} and {len(neighbour)} rows that differ by more; "
+            "add or remove one row only"
+        )
+
+
+def _read_samples(samples: int) -> int:
+    count = checks.whole(least=1, samples=samples)
+    if count < LEAST:
+        raise InvalidArgument(f"samples must be at least {LEAST} a side; got {count}; 100,000 finds most")
+    return count
+
+
+def _joined(mine: Outputs, theirs: Outputs) -> Outputs:
+    if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray) and mine.shape == theirs.shape:
+        return np.concatenate([mine, theirs])
+    return [*mine, *theirs]
+
+
+def _parts(early: list[Floats]) -> Parts:
+    """The first half again in two: to order, and to choose."""
+    middle = len(early[0]) // 2
+    return Parts((early[0][:middle], early[1][:middle]), (early[0][middle:], early[1][middle:]))
+
+
+def _test(event: Event, late: list[Floats], delta: float, miss: float) -> tuple[Tested, Event]:
+    value, neighbour = (int(np.count_nonzero(event.holds(rows))) for rows in late)
+    hits, others = (neighbour, value) if event.swapped else (value, neighbour)
+    return Tested.of(event.words, event.swapped, hits, others, len(late[0]), delta, miss), event

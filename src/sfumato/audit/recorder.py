@@ -1,0 +1,163 @@
+"""A recorder in the place of the noise, and what it finds in runs of one question on neighbouring tables.
+
+Every release of a question goes through a `Releaser`, with the exact vector and with how far one unit can move it. The
+recorder keeps both and returns what a script says: the same outputs on both sides, whatever the data, so that all that
+is decided from outputs is decided alike. Then what reached each release on one side may differ from the other side by
+no more than was claimed there. No statistics: a difference that is too large is a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sfumato.audit.dice import Dice
+from sfumato.curator.measure import measure_all
+from sfumato.dataset.column import Key
+from sfumato.engines.engine import Run
+from sfumato.plan.price import PricedPlan
+from sfumato.plan.share import Share
+from sfumato.privacy.sensitivity import Norm
+
+Group = tuple[Key, ...]
+Script = Callable[[str, Sequence[int]], list[int]]
+
+
+@dataclass(frozen=True)
+class Released:
+    """What reached a release: the exact vector, and how far one unit may move it (in L2: the square)."""
+
+    label: str
+    exact: list[int]
+    moves: int
+    share: Share
+
+
+@dataclass(frozen=True)
+class Selected:
+    """What reached a look for keys: the score of each, the threshold, and how far one unit may move the scores."""
+
+    label: str
+    exact: dict[Group, int]
+    threshold: int
+    moves: int
+    share: Share
+
+
+class Recorder:
+    """A `Releaser` that keeps what arrives, and returns what a script says, which sees labels and vectors.
+
+    Which keys are shown is decided by the first table: every second key, and nearly none of a second look. `shown`
+    carries that from one table to the next.
+    """
+
+    def __init__(self, script: Script, shown: dict[str, set[Group]] | None = None) -> None:
+        self.released: list[Released] = []
+        self.selected: list[Selected] = []
+        self._script = script
+        self._shown = {} if shown is None else shown
+
+    def release(self, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
+        """Keep the vector."""
+        self.released.append(Released(label, list(exact), moves, share))
+        return self._script(label, exact)
+
+    def select(
+        self, label: str, exact: Mapping[Group, int], threshold: int, moves: int, share: Share
+    ) -> dict[Group, int]:
+        """Keep the scores."""
+        self.selected.append(Selected(label, dict(exact), threshold, moves, share))
+        shown = {key for key in exact if len(repr(key)) % (2 if label == "keys 0" else 7) == 0}
+        return dict.fromkeys(self._shown.setdefault(label, shown), threshold + 1)
+
+
+def record(plan: PricedPlan, run: Run, script: Script, shown: dict[str, set[Group]] | None = None) -> Recorder:
+    """Run a question with a recorder in the place of the noise."""
+    recorder = Recorder(script, shown)
+    measure_all(plan, run, recorder)
+    return recorder
+
+
+def zeros(label: str, exact: Sequence[int]) -> list[int]:
+    """A script: nothing is ever there."""
+    return [0] * len(exact)
+
+
+def large(label: str, exact: Sequence[int]) -> list[int]:
+    """A script: very much is everywhere."""
+    return [10**9] * len(exact)
+
+
+def seeded(seed: int) -> Script:
+    """A script of any numbers, which follow from seed, label and length."""
+
+    def script(label: str, exact: Sequence[int]) -> list[int]:
+        dice = Dice(f"{seed} {label} {len(exact)}")
+        size = dice.among((10, 10**4, 10**12))
+        return [dice.among((0, 0, dice.between(-size, size))) for _ in exact]
+
+    return script
+
+
+def realistic(seed: int) -> Script:
+    """A script: the first table's exact values with heavy noise; on all tables after it the same outputs again."""
+    first: dict[str, list[int]] = {}
+
+    def script(label: str, exact: Sequence[int]) -> list[int]:
+        dice = Dice(f"{seed} {label}")
+        if label not in first:
+            boost = 1 if label.startswith("cells") else dice.among((1, 10**4))
+            first[label] = [value * boost + dice.between(-3, 3) for value in exact]
+        return first[label]
+
+    return script
+
+
+SCRIPTS: tuple[Callable[[int], Script], ...] = (lambda _: zeros, lambda _: large, seeded, realistic, realistic)
+
+
+def violations(plan: PricedPlan, here: Recorder, there: Recorder) -> list[str]:
+    """What two neighbours release differently, beyond what is claimed; and shares that do not add up."""
+    spent = sum(r.share.amount for r in here.released) + sum(s.share.amount for s in here.selected)
+    wrong = [] if spent == plan.whole.amount else ["the shares do not add up"]
+    return [*wrong, *_moved_too_far(here, there), *_misplaced_keys(plan, here, there)]
+
+
+def used(here: Recorder, there: Recorder) -> dict[str, float]:
+    """By release, how much of the claimed distance two neighbours use; 1 is all of it."""
+    return {a.label: _distance(a, b) / a.moves for a, b in zip(here.released, there.released, strict=False)}
+
+
+def _distance(here: Released, there: Released) -> int:
+    power = 1 if here.share.norm is Norm.L1 else 2  # in L2 the squares are compared
+    return sum(abs(a - b) ** power for a, b in zip(here.exact, there.exact, strict=True))
+
+
+def _moved_too_far(here: Recorder, there: Recorder) -> list[str]:
+    shapes = [[(r.label, len(r.exact), r.moves, r.share) for r in side.released] for side in (here, there)]
+    if shapes[0] != shapes[1]:
+        return ["labels, lengths, moves or shares depend on data"]
+    pairs = [(a, _distance(a, b)) for a, b in zip(here.released, there.released, strict=True)]
+    return [f"{a.label} moved by {distance}, claimed {a.moves}" for a, distance in pairs if distance > a.moves]
+
+
+def _misplaced_keys(plan: PricedPlan, here: Recorder, there: Recorder) -> Iterator[str]:
+    """What is wrong with scores of keys: those on both sides moved too far, or one side's own are too heavy."""
+    looks = () if plan.selection is None else plan.selection.rounds
+    for look, mine, theirs in zip(looks, here.selected, there.selected, strict=True):
+        if (mine.threshold, mine.moves, mine.share) != (theirs.threshold, theirs.moves, theirs.share):
+            yield f"{mine.label}: threshold, moves or share depend on data"
+        power = 1 if mine.share.norm is Norm.L1 else 2
+        both = mine.exact.keys() & theirs.exact.keys()
+        distance = sum(abs(mine.exact[key] - theirs.exact[key]) ** power for key in both)
+        if distance > mine.moves:
+            yield f"{mine.label} moved by {distance}, claimed {mine.moves}"
+        spelt = [{repr(key) for key in side.exact if key in both} for side in (mine, theirs)]
+        if spelt[0] != spelt[1]:
+            yield f"{mine.label}: a key is spelled as one unit spells it"
+        for side in (mine, theirs):
+            scores = [score for key, score in side.exact.items() if key not in both]
+            if len(scores) > len(look.weights):
+                yield f"{mine.label}: {len(scores)} keys of one unit, {len(look.weights)} may count"
+            elif scores and max(scores) > look.weights[len(scores) - 1]:
+                yield f"{mine.label}: {len(scores)} keys of one unit have {max(scores)}"

@@ -1,0 +1,197 @@
+"""`sfumato audit`: a certified lower bound on the epsilon that is really spent."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sfumato.audit.by_name import NAMES, is_mechanism, mechanism_game
+from sfumato.audit.draw import Progress
+from sfumato.audit.finding import Finding
+from sfumato.audit.game import CONFIDENCE, SAMPLES, SECONDS, Game, game
+from sfumato.audit.load import load
+from sfumato.audit.picture import draw_finding
+from sfumato.audit.zoo import ZOO
+from sfumato.cli import given
+from sfumato.cli.audit import questions, zoo
+from sfumato.cli.audit.told import show_finding
+from sfumato.cli.failure import INTERRUPTED, REFUTED
+from sfumato.cli.formats import Target
+from sfumato.cli.progress import working
+from sfumato.cli.screen import errors, say
+from sfumato.curator.phases import Phase
+from sfumato.dataset.name import nearest
+from sfumato.errors import InvalidArgument, UnknownName
+
+_QUESTION = ("select", "with")
+
+What = Annotated[
+    str,
+    typer.Argument(metavar="WHAT", help="A mechanism's name, SQL, module:name of your own, zoo, or a name from it."),
+]
+Claimed = Annotated[
+    float | None,
+    typer.Option(
+        "--epsilon", "-e", parser=given.number("--epsilon"), metavar="NUMBER", help="What is claimed; 1 unless said."
+    ),
+]
+ClaimedDelta = Annotated[
+    float | None,
+    typer.Option(
+        "--delta", parser=given.number("--delta"), metavar="NUMBER", help="The delta that is claimed; 0 unless said."
+    ),
+]
+With = Annotated[
+    list[str] | None,
+    typer.Option("--with", metavar="NAME=VALUE", help="A parameter of a mechanism, as in size=3; may be repeated."),
+]
+Input = Annotated[str | None, typer.Option("--value", metavar="VALUE", help="One input: a number, a list, a text.")]
+Neighbour = Annotated[str | None, typer.Option("--neighbour", metavar="VALUE", help="The other, its neighbour.")]
+Samples = Annotated[
+    int | None, typer.Option("--samples", "-n", metavar="NUMBER", help=f"Outputs a side; {SAMPLES:,} unless said.")
+]
+Sure = Annotated[
+    float,
+    typer.Option(
+        "--confidence", parser=given.number("--confidence"), metavar="NUMBER", help="How often a bound must hold."
+    ),
+]
+Limit = Annotated[
+    float,
+    typer.Option("--limit", parser=given.number("--limit"), metavar="SECONDS", help="The most that drawing may take."),
+]
+Plot = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="FILE", help="Draw both distributions and the event, to .svg, .png or .html."),
+]
+Json = Annotated[bool, typer.Option("--json", help="The report as JSON.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What an audit was asked for, beside its target."""
+
+    samples: int | None
+    confidence: float
+    seconds: float
+    as_json: bool
+    plot: Path | None
+    quiet: bool
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Progress]:
+        """A bar on a terminal."""
+        with working(what, hidden=self.quiet or self.as_json) as told:
+
+            def tell(done: int, of: int) -> None:
+                told(Phase(f"{what}: {done:,} of {of:,}", done + 1, of))
+
+            yield tell
+
+    def play(self, chosen: Game, samples: int = SAMPLES) -> Finding:
+        """Sample, with a bar."""
+        with self.progress("drawing samples") as progress:
+            return chosen.play(self.samples or samples, self.confidence, seconds=self.seconds, progress=progress)
+
+    def draw(self, finding: Finding) -> None:
+        """The chart, if one was asked for."""
+        if self.plot is None:
+            return
+        inline = {"inline": True} if self.plot.suffix.lower() == ".html" else {}  # works offline
+        draw_finding(finding).save(str(self.plot), **inline)
+        if not self.quiet:
+            say(errors(), f"chart: {self.plot}")
+
+
+def audit(
+    what: What,
+    epsilon: Claimed = None,
+    delta: ClaimedDelta = None,
+    parameters: With = None,
+    value: Input = None,
+    neighbour: Neighbour = None,
+    samples: Samples = None,
+    confidence: Sure = CONFIDENCE,
+    limit: Limit = SECONDS,
+    plot: Plot = None,
+    as_json: Json = False,
+    quiet: given.Quiet = False,
+    where: given.Where = None,
+) -> None:
+    """Try to refute what a mechanism claims.
+
+    Reports a lower bound on its true epsilon that holds with the stated confidence. Exit code 6: the claim is refuted.
+    """
+    order = Order(samples, confidence, limit, as_json, plot, quiet)
+    Target(plot=plot).check()
+    own = {"--with": parameters, "--value": value, "--neighbour": neighbour}
+    claim = {"--epsilon": epsilon, "--delta": delta}
+    words, broken = what.strip().split(None, 1), next((each for each in ZOO if each.name == what), None)
+    try:
+        if words and words[0].lower() in _QUESTION and len(words) > 1:
+            _refuse("a question", own)
+            refuted = questions.audit_question(what, epsilon, delta, where, order)
+        elif what == "zoo":
+            _refuse("the zoo", {**own, **claim, "--plot": plot})
+            refuted = zoo.audit_zoo(order)
+        elif broken is not None:
+            _refuse(f"{what} has its claim and its neighbours, and it", {**own, **claim})
+            refuted = zoo.audit_broken(broken, order)
+        else:
+            finding = order.play(_game(what, epsilon, delta, parameters or [], _read(value), _read(neighbour)))
+            show_finding(finding, order)
+            refuted = finding.refuted
+    except KeyboardInterrupt:
+        say(errors(), "interrupted: nothing was found so far", "bold red")
+        raise typer.Exit(INTERRUPTED) from None
+    if refuted:
+        raise typer.Exit(REFUTED)
+
+
+def _refuse(what: str, options: dict[str, Any]) -> None:
+    """Refuse options that would be forgotten."""
+    for name, given_value in options.items():
+        if given_value is not None:
+            raise InvalidArgument(f"{what} takes no {name}; got one; leave {name} out")
+
+
+def _game(
+    what: str, epsilon: float | None, delta: float | None, parameters: list[str], value: Any, neighbour: Any
+) -> Game:
+    if is_mechanism(what):
+        options = dict(map(_parameter, parameters))
+        options |= {} if epsilon is None else {"epsilon": epsilon}
+        options |= {} if delta is None else {"delta": delta}
+        return mechanism_game(what, options, value, neighbour)
+    if ":" not in what:
+        known = [*NAMES, "zoo", *(each.name for each in ZOO)]
+        raise UnknownName(f"unknown mechanism {what!r}; {nearest(what, known)}; or give SQL, or module:name")
+    found = load(what)
+    if isinstance(found, Game):
+        return found
+    inputs = (0 if value is None else value, 1 if neighbour is None else neighbour)
+    claim = epsilon if epsilon is not None or hasattr(found, "guarantee") else 1.0
+    return game(found, *inputs, epsilon=claim, delta=delta or 0, name=what)
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InvalidArgument(f"--with must be NAME=VALUE; got {text!r}; for example --with size=3")
+    return name.strip(), _read(value)
+
+
+def _read(text: str | None) -> Any:
+    """A number, list or other literal as Python writes it, else the text itself."""
+    if text is None:
+        return None
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError):
+        return text.strip()

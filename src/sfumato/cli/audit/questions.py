@@ -1,0 +1,71 @@
+"""A question in SQL under audit: on made-up neighbours of the declared tables; the real ones are never read."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from sfumato.audit.draw import Progress
+from sfumato.audit.finding import Finding
+from sfumato.audit.question import Recorded, question_game, record_plan
+from sfumato.cli import given
+from sfumato.cli.audit.told import put_json, show_finding
+from sfumato.cli.audit.zoo import Playing
+from sfumato.cli.screen import output, say, show
+from sfumato.curator.options import Options
+from sfumato.ledger.ledger import Ledger
+
+
+class Asking(Playing, Protocol):
+    """An order that shows its progress."""
+
+    @property
+    def samples(self) -> int | None:
+        """How many answers are sampled; none: the recorder alone."""
+
+    def progress(self, what: str) -> AbstractContextManager[Progress]:
+        """A bar on a terminal."""
+
+
+def audit_question(text: str, epsilon: float | None, delta: float | None, where: Path | None, order: Asking) -> bool:
+    """By a recorder; with --samples, or for a chart, by sampling as well."""
+    with Ledger.in_memory() as ledger:
+        curator = given.curator_for(given.load_project(where), text, ledger)
+        claimed = 1.0 if epsilon is None else epsilon
+        plan = curator.plan(text.strip().rstrip(";"), claimed, Options.read({"delta": delta or 0}))
+        with order.progress("recording on neighbouring tables") as progress:
+            recorded = record_plan(plan, progress=progress)
+        finding = None
+        if order.samples is not None or order.plot is not None:
+            with question_game(plan) as chosen:
+                finding = order.play(chosen, samples=2_000)
+    _report(recorded, finding, order)
+    return recorded.refuted or (finding is not None and finding.refuted)
+
+
+def _report(recorded: Recorded, finding: Finding | None, order: Asking) -> None:
+    if order.as_json:
+        sampled = None if finding is None else finding.to_dict()
+        content: dict[str, Any] = {"recorder": recorded.to_dict(), "sampling": sampled}
+        put_json(content)
+        if finding is not None:
+            order.draw(finding)
+        return
+    console = output()
+    verdict = "REFUTED" if recorded.refuted else "not refuted"
+    say(console, f"{recorded.question}: {verdict}", "bold red" if recorded.refuted else "bold green")
+    if recorded.refuted:
+        say(console, "\n".join(recorded.violations[:5]))
+    elif not order.quiet:
+        say(
+            console,
+            f"Recorded on {recorded.pairs} pairs of made-up neighbouring tables of the declared schema, both given the "
+            "same earlier outputs. No release moved further than its noise is made for:",
+        )
+        rows = [["release", "most that a neighbour used of it"]]
+        show(console, rows + [[label, f"{part:.0%}"] for label, part in recorded.used.items()], right=(1,))
+        say(console, "No statistics: had one moved further, that would be a proof. No real row was read.")
+    if finding is not None:
+        say(console, "\nAnd by sampling what it answers:")
+        show_finding(finding, order)

@@ -1,0 +1,75 @@
+"""The zoo on the command line: one broken mechanism with its story, or all of them."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from sfumato.audit.exact import ExactFinding, judge
+from sfumato.audit.finding import Finding, floor
+from sfumato.audit.game import Game
+from sfumato.audit.zoo import ZOO, Broken
+from sfumato.cli.audit.told import Order, put_json, show_finding
+from sfumato.cli.screen import output, say, show
+from sfumato.errors import InvalidArgument, SfumatoError
+
+
+class Playing(Order, Protocol):
+    """An order that can play."""
+
+    def play(self, chosen: Game, samples: int = ...) -> Finding:
+        """Sample, with a bar."""
+
+
+def audit_broken(broken: Broken, order: Playing) -> bool:
+    """One of them, with its story."""
+    if broken.masses is not None and order.plot is not None:
+        raise InvalidArgument(f"{broken.name} is refuted by exact probabilities, without a chart; leave --plot out")
+    if not (order.as_json or order.quiet):
+        say(output(), f"{broken.story}\n")
+    found = _found(broken, order)
+    if isinstance(found, Finding):
+        show_finding(found, order)
+    elif order.as_json:
+        put_json(found.to_dict())
+    else:
+        say(output(), found.describe())
+    return found.refuted
+
+
+def audit_zoo(order: Playing) -> bool:
+    """All of them; that they are refuted is as it should be, so the zoo as a whole never is."""
+    rows, listed = [["broken mechanism", "claimed", "caught", "how"]], list[dict[str, Any]]()
+    missed = []
+    for broken in ZOO:
+        found = _found(broken, order)
+        listed.append({"story": broken.story, **found.to_dict()})
+        rows.append([broken.name, _claimed(broken), "yes" if found.refuted else "NO", _how(found)])
+        missed += [] if found.refuted else [broken.name]
+    if order.as_json:
+        put_json(listed)
+    else:
+        show(output(), rows)
+        say(output(), f"\n{len(ZOO) - len(missed)} of {len(ZOO)} caught. The story of one: sfumato audit {ZOO[0].name}")
+    if missed:
+        raise SfumatoError(
+            f"every broken mechanism must be caught; got {', '.join(missed)} uncaught; give more samples, or leave "
+            "--samples and --confidence out"
+        )
+    return False
+
+
+def _found(broken: Broken, order: Playing) -> Finding | ExactFinding:
+    if broken.masses is not None:
+        return judge(broken.name, *broken.masses, broken.game.claim)
+    return order.play(broken.game, broken.samples)
+
+
+def _claimed(broken: Broken) -> str:
+    claim = broken.game.claim
+    return f"epsilon {float(claim.epsilon):g}" + (f", delta {float(claim.delta):g}" if claim.delta else "")
+
+
+def _how(found: Finding | ExactFinding) -> str:
+    if isinstance(found, ExactFinding):
+        return f"exact probabilities: delta at least {found.delta:.3g}"
+    return f"epsilon at least {floor(found.certified)}: {found.best.words}"

@@ -1,0 +1,59 @@
+"""Mechanisms by name: each has neighbours at the declared distance, and others are refused."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from sfumato.audit.by_name import NAMES, is_mechanism, mechanism_game
+from sfumato.errors import InvalidArgument
+from sources import Seeded
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_mechanism_can_be_audited_by_its_name(name: str) -> None:
+    """However it is spelt, with no options at all; a new mechanism whose neighbours nobody knows fails here."""
+    spelt = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+    assert is_mechanism(spelt)
+    finding = mechanism_game(spelt, {}).play(1_000, 1 - 1e-7, entropy=Seeded(1))
+    assert not finding.refuted
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "least"),
+    [
+        ("laplace", {"epsilon": 2, "sensitivity": 3}, 1.6),
+        ("laplace", {"epsilon": 2, "size": 2}, 1.2),
+        ("geometric", {"epsilon": 1, "sensitivity": 2}, 0.7),
+        ("exponential", {"epsilon": 2, "candidates": ("a", "b")}, 0.3),
+        ("randomized_response", {"epsilon": 1}, 0.8),
+    ],
+)
+def test_the_neighbours_tell_much(name: str, options: dict[str, Any], least: float) -> None:
+    """Most of what is claimed is certified."""
+    samples = 2_000 if name == "exponential" else 5_000 if "size" in options else 20_000
+    finding = mechanism_game(name, options).play(samples, 0.999, entropy=Seeded(2))
+    assert finding.certified > least
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "both", "said"),
+    [
+        ("laplace", {}, (0, 1.5), "at most 1 apart, the sensitivity, in L1; got 0 and 1.5"),
+        ("laplace", {"size": 2}, ((0, 0), (0.75, 0.75)), "no neighbours"),
+        ("gaussian", {"size": 2}, ((0, 0), (0.75, 0.75)), "in L2"),
+        ("laplace-threshold", {}, (1, 3), "one unit of a key"),
+        ("exponential", {}, ((0, 0, 0), (0, 0, 2)), "in every score"),
+        ("laplace", {"scale": 2}, (None, None), "has no parameter 'scale'"),
+        ("laplace", {"delta": 0.1}, (None, None), "has no parameter 'delta'"),
+        ("laplac", {}, (None, None), "did you mean 'Laplace'"),
+        ("laplace", {"epsilon": -1}, (None, None), "epsilon must be positive"),
+        ("laplace", {}, ("x", 1), "value must be a number"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(name: str, options: dict[str, Any], both: tuple[Any, Any], said: str) -> None:
+    """With what was expected."""
+    with pytest.raises(InvalidArgument, match=re.escape(said)):
+        mechanism_game(name, options, *both)

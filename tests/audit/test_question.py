@@ -1,0 +1,160 @@
+"""Questions in SQL under audit: more than twenty templates by the recorder, three by sampling; broken ones are caught."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sfumato.audit import neighbourhood as made
+from sfumato.audit.question import question_game, record_plan, record_question
+from sfumato.curator.curator import Curator
+from sfumato.curator.options import Options
+from sfumato.dataset.column import column, dates
+from sfumato.dataset.table import Table, table
+from sfumato.engines import duckdb_run
+from sfumato.plan.price import PricedPlan
+from sfumato.privacy.guarantee import Guarantee
+from sources import Seeded
+
+GATE = 1 - 1e-7
+TEMPLATES = (
+    "SELECT COUNT(*) AS n FROM visits",
+    "SELECT COUNT(spent) AS n FROM visits WHERE spent > 10",
+    "SELECT region, COUNT(*) AS n FROM visits GROUP BY region",
+    "SELECT region, COUNT(DISTINCT person) AS n FROM visits GROUP BY region",
+    "SELECT SUM(spent) AS s FROM visits",
+    "SELECT region, SUM(spent) AS s FROM visits WHERE NOT paid GROUP BY region",
+    "SELECT SUM(CASE WHEN paid THEN spent ELSE 0 END) AS s FROM visits",
+    "SELECT AVG(spent) AS m FROM visits",
+    "SELECT region, AVG(spent) AS m FROM visits GROUP BY region",
+    "SELECT VARIANCE(spent) AS v FROM visits",
+    "SELECT region, STDDEV(items) AS d FROM visits GROUP BY region",
+    "SELECT MEDIAN(spent) AS m FROM visits",
+    "SELECT MIN(items) AS low, MAX(items) AS high FROM visits",
+    "SELECT COUNT(DISTINCT note) AS n FROM visits",
+    "SELECT day, COUNT(*) AS n FROM visits GROUP BY day HAVING COUNT(*) > 3 ORDER BY n DESC LIMIT 3",
+    "SELECT DATE_TRUNC('month', day) AS month, SUM(items) AS s FROM visits GROUP BY 1",
+    "SELECT FLOOR(items / 2) AS b, COUNT(*) AS n FROM visits GROUP BY 1",
+    "SELECT region, COUNT(*) AS n, SUM(spent) AS s, AVG(items) AS m FROM visits GROUP BY region",
+    "SELECT note, COUNT(*) AS n FROM visits GROUP BY note",
+    "SELECT AVG(s) AS m FROM (SELECT person, SUM(spent) AS s FROM visits GROUP BY person) AS t",
+    "SELECT COUNT(*) AS n FROM visits JOIN (SELECT person, MAX(items) AS k FROM visits GROUP BY person) AS t USING (person)",
+    "WITH some AS (SELECT * FROM visits WHERE paid) SELECT region, SUM(items * 2) AS s FROM some GROUP BY region",
+)
+SAMPLED = (
+    ("SELECT COUNT(*) AS n FROM visits", 1),
+    ("SELECT region, COUNT(DISTINCT person) AS n, SUM(items) AS s FROM visits GROUP BY region", 1),
+    ("SELECT AVG(items) AS m FROM visits", 1),
+)
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory: pytest.TempPathFactory) -> Table:
+    """A declared table, with one row that is never read."""
+    path: Path = tmp_path_factory.mktemp("audit") / "visits.csv"
+    path.write_text("person,region,spent,items,day,note,paid\n1,north,3.5,2,2026-01-30,hello,true\n", encoding="utf-8")
+    return table(
+        str(path),
+        unit="person",
+        columns={
+            "region": column(keys=["north", "south", "it's"]),
+            "spent": column(bounds=(-5, 100)),
+            "items": column(bounds=(0, 4)),
+            "paid": column(type="boolean"),
+            "day": column(keys=dates("2026-01-30", "2026-02-02")),
+        },
+    )
+
+
+def curator_of(declared: Table) -> Curator:
+    return Curator({"visits": declared}, allowance=Guarantee(9, 0.01))
+
+
+def plan_of(declared: Table, text: str, bound: int | None = None, **options: object) -> PricedPlan:
+    return curator_of(declared).plan(
+        text, 1, Options.read({"bound": bound, "delta": 1e-6, "noise": "laplace", **options})
+    )
+
+
+def test_there_are_twenty_templates() -> None:
+    """Different ones."""
+    assert len(set(TEMPLATES)) == 20
+
+
+@pytest.mark.parametrize("place", range(len(TEMPLATES)))
+def test_no_release_of_a_question_moves_further_than_claimed(visits: Table, place: int) -> None:
+    """On made-up neighbours, by the recorder; every third question under replace, every second with Gaussian noise."""
+    declared = replace(visits, neighbours=type(visits.neighbours)("replace")) if place % 3 == 0 else visits
+    plan = plan_of(declared, TEMPLATES[place], noise=("laplace", "gaussian")[place % 2])
+    found = record_plan(plan, tables=2)
+    assert found.violations == () and found.pairs >= 6
+    assert found.used or plan.selection is not None
+
+
+@pytest.mark.parametrize(("text", "bound"), SAMPLED, ids=[text for text, _ in SAMPLED])
+def test_answers_do_not_tell_neighbours_apart_more_than_claimed(visits: Table, text: str, bound: int) -> None:
+    """By sampling what an analyst sees; few samples, since the noise of a question takes its time."""
+    with question_game(plan_of(visits, text, bound=bound)) as chosen:
+        finding = chosen.play(1_000, GATE, entropy=Seeded(1))
+    assert not finding.refuted and finding.could_refute
+
+
+@pytest.mark.parametrize("text", (TEMPLATES[11], TEMPLATES[18], TEMPLATES[14]))
+def test_answers_of_every_shape_are_sampled(visits: Table, text: str) -> None:
+    """Quantiles, keys that nobody listed, groups that HAVING leaves out; few samples, for the way and not for power."""
+    with question_game(plan_of(visits, text)) as chosen:
+        assert not chosen.play(100, GATE, entropy=Seeded(4)).refuted
+
+
+def test_a_count_is_certified_near_its_epsilon(visits: Table) -> None:
+    """The sampling has power: a unit that moves the count by all that is claimed is nearly found out."""
+    with question_game(plan_of(visits, SAMPLED[0][0], bound=1)) as chosen:
+        assert chosen.play(4_000, GATE, entropy=Seeded(2)).certified > 0.4
+
+
+def test_a_question_without_enough_noise_is_found_by_sampling(visits: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A third of the noise."""
+    from sfumato.plan.share import Share
+
+    honest = Share.noise
+    plan = plan_of(visits, SAMPLED[0][0], bound=1)
+    monkeypatch.setattr(Share, "noise", lambda share, moves: honest(share, max(1, moves // 3)))
+    with question_game(plan) as chosen:
+        assert chosen.play(2_000, GATE, entropy=Seeded(3)).refuted
+
+
+def test_a_weight_that_is_too_heavy_is_found_by_the_recorder(visits: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice the weight that keeps a unit below its limit."""
+    honest = duckdb_run.weight
+    monkeypatch.setattr(duckdb_run, "weight", lambda influence, limit: f"(2 * {honest(influence, limit)})")
+    found = record_question(curator_of(visits), TEMPLATES[2], bound=1)
+    assert found.refuted and "moved by" in found.violations[0] and "REFUTED" in found.describe()
+
+
+@pytest.mark.parametrize("unit", ("person", ("person", "day"), "day", "paid", None), ids=str)
+@pytest.mark.parametrize("relation", ("add-remove", "replace"))
+def test_made_up_neighbours_differ_by_one_unit(visits: Table, unit: object, relation: str) -> None:
+    """Read back from the files: under add-remove one unit's rows are gone, under replace they are others."""
+    import duckdb
+
+    from sfumato.privacy.unit import Unit
+
+    columns = () if unit is None else (unit,) if isinstance(unit, str) else unit
+    declared = replace(visits, unit=Unit(columns), neighbours=type(visits.neighbours)(relation))  # type: ignore[arg-type]
+    with made.neighbourhood({"visits": declared}, seed=3) as around:
+
+        def rows(each: made.Tables) -> list[tuple[object, ...]]:
+            (path,) = each["visits"].source.paths()  # type: ignore[union-attr]
+            return duckdb.sql(f"SELECT * FROM '{path}'").fetchall()
+
+        names, base = list(declared.columns), rows(around.base)
+        places = [names.index(name) for name in columns]
+        assert len(around.neighbours) >= (2 if unit == "paid" else 3)
+        for near in map(rows, around.neighbours.values()):
+            here, there = Counter(map(repr, base)), Counter(map(repr, near))
+            changed = [row for row in (*base, *near) if here[repr(row)] != there[repr(row)]]
+            owners = {tuple(row[place] for place in places) for row in changed}
+            assert len(owners) == 1 if places else len(changed) <= 2
