@@ -17,11 +17,33 @@ from sfumato import checks
 from sfumato.audit.game import Game, game
 from sfumato.dataset.name import nearest
 from sfumato.errors import InvalidArgument, UnknownName
-from sfumato.mechanisms import MECHANISMS, Gaussian, Geometric
+from sfumato.mechanisms import (
+    MECHANISMS,
+    Gaussian,
+    Geometric,
+    InverseSensitivity,
+    Laplace,
+    ProposeTestRelease,
+    Quantile,
+    SparseVector,
+    Subsampled,
+)
+from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sensitivity import Norm, Sensitivity
 
 NAMES = {each.__name__: each for each in MECHANISMS}
-_USUAL: dict[str, Any] = {"epsilon": 1, "delta": 1e-6, "sensitivity": 1, "candidates": ("a", "b", "c")}
+_USUAL: dict[str, Any] = {
+    "epsilon": 1,
+    "delta": 1e-6,
+    "sensitivity": 1,
+    "candidates": ("a", "b", "c"),
+    "quantile": 0.5,
+    "bounds": (0, 16),
+    "bound": 2,
+    "threshold": 2,
+    "rate": 0.5,
+    "mechanism": Laplace(1, 1),
+}
 
 
 def is_mechanism(name: str) -> bool:
@@ -62,6 +84,18 @@ def _made(name: str, options: Mapping[str, Any]) -> Any:
 
 def _neighbours(mechanism: Any) -> tuple[Any, Any] | None:
     """Two inputs as far apart as is declared; None: nobody knows how far."""
+    match mechanism:
+        case InverseSensitivity():  # distances, which one unit moves by 1
+            return tuple(range(len(mechanism.candidates))), (1, *range(len(mechanism.candidates) - 1))
+        case Quantile() | ProposeTestRelease():
+            low, high = (float(end) for end in mechanism.bounds)
+            values = [low] * 3 + [high] * 4
+            return values, values[:-1] if mechanism.neighbours is Neighbours.ADD_REMOVE else [*values[:-1], low]
+        case SparseVector():
+            above, by = float(mechanism.threshold), float(_distance(mechanism))
+            return [above] * 3, [above - by] * 3
+        case Subsampled():
+            return [1.0, 1.0], [1.0]
     if hasattr(mechanism, "candidates"):
         size, by = len(mechanism.candidates), float(_distance(mechanism))
         rest = 0.0 if getattr(mechanism, "monotonic", False) else by
@@ -85,9 +119,12 @@ def _distance(mechanism: Any) -> Fraction:
 
 def _check(mechanism: Any, value: Any, neighbour: Any) -> None:
     """Refuse inputs that are further apart than is declared."""
-    if hasattr(mechanism, "keys"):
+    if isinstance(mechanism, SparseVector):
+        for mine, theirs in zip(_listed(value), _listed(neighbour), strict=False):
+            _near(mine, theirs, _distance(mechanism), Norm.L1, "the sensitivity, in every answer")
+    elif hasattr(mechanism, "keys"):
         _near(value, neighbour, Fraction(1), Norm.L1, "one unit of a key")
-    elif hasattr(mechanism, "candidates"):
+    elif hasattr(mechanism, "candidates") and hasattr(mechanism, "sensitivity"):
         for mine, theirs in zip(_listed(value), _listed(neighbour), strict=False):
             _near(mine, theirs, _distance(mechanism), Norm.L1, "the sensitivity, in every score")
     elif hasattr(mechanism, "sensitivity"):
