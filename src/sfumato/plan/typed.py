@@ -62,7 +62,10 @@ def typed(expression: Expression, columns: Mapping[str, Declared]) -> Typed:
             values = [typed(value, columns) for _, value in branches]
             values += [] if otherwise is None else [typed(otherwise, columns)]
             return _same(expression, tuple(values))
-    raise UnsupportedQuery(f"an aggregate may not stand inside another or in WHERE: {expression.sql()}")
+    raise UnsupportedQuery(
+        f"an aggregate may not stand inside another or in WHERE: {expression.sql()}; aggregate each unit's rows in a "
+        "sub-query, then ask about it"
+    )
 
 
 def _literal(literal: Literal) -> Typed:
