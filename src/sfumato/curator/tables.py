@@ -60,7 +60,8 @@ def _check_parent(name: str, table: Table, tables: Mapping[str, Table]) -> None:
         parent = find(here.inherits.table, tables, what="table", where="this curator")
         if parent in seen:
             raise InvalidArgument(
-                f"a unit must come from a table that has one; got a circle: {' -> '.join([*seen, parent])}"
+                f"a unit must come from a table that has one; got a circle: {' -> '.join([*seen, parent])}; "
+                "one of them needs a column of its own for a unit"
             )
         for column, key in zip(here.inherits.columns, here.inherits.keys, strict=True):
             mine, theirs = here.kind(column), tables[parent].kind(key)

@@ -211,7 +211,7 @@ def expect(value: Typed, *kinds: Kind) -> None:
         elif Kind.INTEGER in kinds and value.kind in DATES:
             hint = f"; take a number of it, such as EXTRACT(YEAR FROM {written})"
         elif Kind.BOOLEAN not in kinds:
-            hint = _declare(value, kinds[0])
+            hint = _declare(value, Kind.REAL if Kind.REAL in kinds else kinds[0])  # whole numbers would round
         raise UnsupportedQuery(f"{wanted} was expected; got {value.kind}: {written}{hint}")
 
 
