@@ -192,8 +192,12 @@ def _unit(given: object) -> Any:
             return given
     raise InvalidArgument(
         f"expected a text, a list of texts, or a section such as {{ through = 'orders', on = 'order_id' }} or "
-        f"{{ person = 'visitor' }}; got {_word(given)}"
+        f"{{ person = 'visitor' }}; got {_word(given)}{_of(given)}"
     )
+
+
+def _of(given: object) -> str:
+    return f" of {', '.join(map(str, given))}" if isinstance(given, dict) and given else ""
 
 
 def _public(given: object, place: str, folder: Path) -> PublicTable:

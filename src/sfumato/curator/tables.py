@@ -14,8 +14,11 @@ from sfumato.privacy.neighbours import Neighbours
 
 def read_tables(tables: object) -> tuple[dict[str, Table], dict[str, PublicTable]]:
     """The private and the public ones by their names."""
-    if not isinstance(tables, Mapping) or not all(isinstance(each, (Table, PublicTable)) for each in tables.values()):
+    if not isinstance(tables, Mapping):
         raise _no_tables(f"a {type(tables).__name__}")
+    for name, each in tables.items():
+        if not isinstance(each, (Table, PublicTable)):
+            raise _no_tables(f"a {type(each).__name__} for {name!r}")
     private = {name: table for name, table in tables.items() if isinstance(table, Table)}
     public = {name: table for name, table in tables.items() if isinstance(table, PublicTable)}
     if not private:
@@ -25,6 +28,10 @@ def read_tables(tables: object) -> tuple[dict[str, Table], dict[str, PublicTable
     check_public(private, public)
     for name, table in private.items():
         with at(f"table {name!r}"):
+            if table.inherits is not None and table.inherits.table in public:
+                raise InvalidArgument(
+                    f"through must lead to a private table; got {table.inherits.table!r}, which is public: no unit"
+                )
             _check_parent(name, table, private)
     return private, public
 
@@ -53,7 +60,8 @@ def _check_parent(name: str, table: Table, tables: Mapping[str, Table]) -> None:
         parent = find(here.inherits.table, tables, what="table", where="this curator")
         if parent in seen:
             raise InvalidArgument(
-                f"a unit must come from a table that has one; got a circle: {' -> '.join([*seen, parent])}"
+                f"a unit must come from a table that has one; got a circle: {' -> '.join([*seen, parent])}; "
+                "one of them needs a column of its own for a unit"
             )
         for column, key in zip(here.inherits.columns, here.inherits.keys, strict=True):
             mine, theirs = here.kind(column), tables[parent].kind(key)

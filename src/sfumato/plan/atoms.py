@@ -108,12 +108,17 @@ def _column_atom(column: Column, table: Relation) -> Atom:
             f"or aggregate each one's rows first: FROM (SELECT {', '.join(table.unit.columns)}, SUM(x) AS x FROM t "
             f"GROUP BY {', '.join(table.unit.columns)}) AS t"
         )
+    if others := [name for name, each in table.columns.items() if name.endswith(f".{column.name}") and each.keys]:
+        raise NoKeys(f"GROUP BY {column.name} needs public keys; write {others[0]}, which has them")
     computed = table.aggregates and not any(column.name in each.columns for each in table.tables.values())
     raise NoKeys(f"GROUP BY {column.name} {_why_no_keys(column.name, declared.kind, computed)}")
 
 
 def _why_no_keys(name: str, kind: Kind, computed: bool = False) -> str:
     needs = "needs public keys, or delta=1e-9 to find those that enough units have"
+    if computed and not kind.is_number:
+        example = f"{name} < DATE '2026-01-01'" if kind in (Kind.DATE, Kind.TIMESTAMP) else f"{name} = 'a'"
+        return f"{needs}; it is computed, which leaves no keys: write CASE WHEN {example} THEN 'one' ELSE 'other' END"
     if computed:  # nobody can declare it
         return (
             f"{needs}; it is computed: write CASE WHEN {name} < 10 THEN 'few' ELSE 'many' END; if the owner declares "

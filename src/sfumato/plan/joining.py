@@ -109,7 +109,10 @@ def join_public(
     """A private table with a public one, whose columns may be compared with anything."""
     name, public = named
     if written.how not in (How.INNER, How.LEFT):
-        raise UnsupportedQuery(f"a public table is joined by JOIN or LEFT JOIN; got {written.how.value}; write JOIN")
+        instead = "LEFT JOIN, and WHERE with IS NULL for a column of it" if written.how is How.ANTI else "JOIN"
+        raise UnsupportedQuery(
+            f"a public table is joined by JOIN or LEFT JOIN; got {written.how.value}; write {instead}"
+        )
     _check_labels(left, [label])
     renamed = _renamed(left.rows, public.columns, label)
     beside = [_beside(Named(each, Column(each), label), renamed, written.using) for each in public.columns]

@@ -70,7 +70,10 @@ def _source(source: Source, known: Catalogue, ctes: Ctes) -> Scope:
         query, before = ctes[source.name]
         return _rows(query, source.alias or source.name, known, before)
     if (public := _public(source, known, ctes)) is not None:
-        raise UnsupportedQuery(f"{public[0]!r} is public: nothing of it is private; join a private table, or read it")
+        raise UnsupportedQuery(
+            f"{public[0]!r} is public: nothing of it is private; join a private table with it by its name, not with a "
+            "sub-query of it, or read it"
+        )
     rows = _relation(source.name, known, [*known.tables, *known.public, *ctes.named])
     label = source.alias or source.name
     return Scope.of(rows, [Named(name, Column(name), label) for name in rows.columns])

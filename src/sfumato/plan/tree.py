@@ -50,17 +50,20 @@ _AGGREGATE = "COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE_CONT, MIN and 
 _UPPER = "compare with LIKE or IN, or name both spellings in CASE WHEN"
 _TODAY = "write the day as DATE 'yyyy-mm-dd'; an answer must not depend on the clock"
 _TEXTS = "texts are compared as they are: =, IN, LIKE"
+_SHOWN = 80  # characters of what is refused
 INSTEAD: dict[type[Any], str] = {
     exp.Window: "aggregate by group instead; windows over private rows are not answered; for a share of the total "
     "divide by SUM(COUNT(*)) OVER (), or use share_of_total of the answer",
     exp.Join: JOINS,
     exp.SetOperation: "ask two questions; units that are in a second table, or not in it, are sought by SEMI JOIN or "
     "ANTI JOIN",
-    exp.Exists: "join instead: FROM people SEMI JOIN visits ON people.id = visits.id, or ANTI JOIN for NOT EXISTS",
+    exp.Exists: "join instead, by the columns of the unit: FROM a SEMI JOIN b ON a.unit = b.unit, or ANTI JOIN for NOT "
+    "EXISTS",
     exp.Distinct: "GROUP BY the columns instead",
     exp.Star: "name the columns",
     exp.Filter: "put the condition into WHERE, or into CASE WHEN inside the aggregate",
-    exp.Subquery: "a sub-query may only stand after FROM",
+    exp.Subquery: "a sub-query may only stand after FROM; a number of all people is asked for first, then written as a "
+    "constant",
     exp.Cast: "numbers are cast to INTEGER or DOUBLE; a day is DATE_TRUNC('day', column), a constant DATE 'yyyy-mm-dd'",
     exp.IntDiv: "write FLOOR(a / b)",
     exp.Mod: "write a - FLOOR(a / b) * b",
@@ -81,6 +84,10 @@ INSTEAD: dict[type[Any], str] = {
     exp.CurrentDate: _TODAY,
     exp.CurrentTimestamp: _TODAY,
     exp.Interval: _TODAY,
+    **dict.fromkeys(
+        (exp.DateDiff, exp.TimestampDiff),
+        "days between dates are not counted; compare them, or take parts such as EXTRACT(YEAR FROM column)",
+    ),
     exp.Nullif: "use CASE WHEN",
     exp.Greatest: "use CASE WHEN",
     exp.Least: "use CASE WHEN",
@@ -189,7 +196,9 @@ def refuse(node: exp.Expression, why: str | None = None) -> UnsupportedQuery:
     hints = [BY_NAME.get(str(node.this).lower())] if isinstance(node, exp.Anonymous) else []
     hints += [words for kind, words in INSTEAD.items() if isinstance(node, kind)]
     instead = why or next((words for words in hints if words), "write it differently")
-    return UnsupportedQuery(f"{_written(node)[:80]} is not answered{_place(node)}; {instead}")
+    written = _written(node)
+    shown = written if len(written) <= _SHOWN else f"{written[:_SHOWN].rstrip()}…"
+    return UnsupportedQuery(f"{shown} is not answered{_place(node)}; {instead}")
 
 
 def _written(node: exp.Expression) -> str:

@@ -62,7 +62,10 @@ def typed(expression: Expression, columns: Mapping[str, Declared]) -> Typed:
             values = [typed(value, columns) for _, value in branches]
             values += [] if otherwise is None else [typed(otherwise, columns)]
             return _same(expression, tuple(values))
-    raise UnsupportedQuery(f"an aggregate may not stand inside another or in WHERE: {expression.sql()}")
+    raise UnsupportedQuery(
+        f"an aggregate may not stand inside another or in WHERE: {expression.sql()}; aggregate each unit's rows in a "
+        "sub-query, then ask about it"
+    )
 
 
 def _literal(literal: Literal) -> Typed:
@@ -208,7 +211,7 @@ def expect(value: Typed, *kinds: Kind) -> None:
         elif Kind.INTEGER in kinds and value.kind in DATES:
             hint = f"; take a number of it, such as EXTRACT(YEAR FROM {written})"
         elif Kind.BOOLEAN not in kinds:
-            hint = _declare(value, kinds[0])
+            hint = _declare(value, Kind.REAL if Kind.REAL in kinds else kinds[0])  # whole numbers would round
         raise UnsupportedQuery(f"{wanted} was expected; got {value.kind}: {written}{hint}")
 
 
