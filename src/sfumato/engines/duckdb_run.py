@@ -31,7 +31,6 @@ from sfumato.plan.influence import BINS, CLOSE, FINE, HALVES, LAST_FINE, MAGNITU
 from sfumato.plan.price import ROW, PricedMeasure, PricedPlan, sum_step
 from sfumato.privacy.sensitivity import Norm
 
-PART = 8  # one unit in so many tells where the values of a mean lie
 LARGEST_PART = 1 << 52  # steps of one unit in one group; a million squares of it fit 128 bits
 MOST_ROWS = 1 << 31  # of one unit in one group, where rows are counted; its square fits 64 bits
 MASK = 60  # groups that fit into the bits of one integer
@@ -64,7 +63,7 @@ class DuckdbRun(Rows):
         return _dense(self.fetch(f"SELECT {place} AS j, count(*) FROM (SELECT {largest}) GROUP BY j"), MAGNITUDES)
 
     def averages(self, measure: int, priced: PricedMeasure) -> list[int]:
-        """Units, one in eight by a hash of their own columns, by the signed bin of their average value in any group.
+        """Units by the signed bin of their average value in any group.
 
         The average is a quotient of integers: a sum of doubles would depend on the order of rows, so on other units.
         """
@@ -74,7 +73,7 @@ class DuckdbRun(Rows):
         steps = f"CAST(floor({clipped} * {number(1 / step)} + 0.5) AS BIGINT)"
         units = ", ".join(self.units)
         averages = f"CAST(sum({steps}) // count(*) AS DOUBLE) AS m FROM {self.counted} WHERE x{measure} IS NOT NULL"
-        averages += f" AND hash({units}) % {PART} = 0 GROUP BY {units}"
+        averages += f" GROUP BY {units}"
         if not self.units:
             averages = f"CAST({steps} AS DOUBLE) AS m FROM {self.counted} WHERE x{measure} IS NOT NULL"
         size = octave(f"(abs(m) * {number(step)})", HALVES)
