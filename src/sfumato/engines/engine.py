@@ -53,7 +53,7 @@ class Run(Protocol):
         """How many units have their largest absolute value in each bin of magnitudes."""
 
     def averages(self, measure: int, priced: PricedMeasure) -> list[int]:
-        """How many of a quarter of the units have their average value in each bin of signed magnitudes."""
+        """How many units have their average value in each bin of signed magnitudes."""
 
     def prepare(self, measures: Sequence[PricedMeasure]) -> None:
         """Pass over the units once; all intervals are known by now."""
