@@ -80,11 +80,16 @@ def _declaration(plan: PricedPlan) -> str:
     said: list[object] = [plan.bound.table.neighbours.value]
     for name, table in plan.bound.table.tables.items():
         source = table.source
-        said += [name, table.unit.columns, table.most_rows, table.inherits]
+        said += [name, table.version, table.unit.columns, table.means, table.most_rows, table.inherits]
         said.append(source.serial if isinstance(source, Frame) else sorted(source.identity))
         said += [(column, str(declared)) for column, declared in sorted(table.columns.items())]
     for name, public in plan.bound.table.public.items():
-        said += [name, public.serial, *((column, str(each)) for column, each in sorted(public.columns.items()))]
+        said += [
+            name,
+            public.version,
+            public.serial,
+            *((column, str(each)) for column, each in sorted(public.columns.items())),
+        ]
     return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
 
 

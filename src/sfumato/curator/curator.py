@@ -28,7 +28,7 @@ from sfumato.curator.quote import Quote, quote_of
 from sfumato.curator.release import NoisyReleaser, Releaser
 from sfumato.curator.result import rows_of
 from sfumato.curator.stored import read_answer, write_answer
-from sfumato.curator.tables import check_alike, read_tables
+from sfumato.curator.tables import check_alike, check_not_public, read_tables
 from sfumato.curator.within import Within, ask_within, quote_within
 from sfumato.dataset.files import CsvFiles
 from sfumato.dataset.frame import Frame
@@ -90,10 +90,12 @@ class Curator:
                 OWNER_LOG.info(_BROKEN_ROWS, table.source.label)
         self._declared: frozenset[str] = frozenset()
         self._declare(frozenset(source for table in self.tables.values() for source in _sources(table)))
+        check_not_public(self.ledger.balance().sources if self.public else (), self.public)
 
     def _declare(self, sources: frozenset[str]) -> None:
         """Tell the ledger whose these sources are; it refuses those of other people."""
         if new := sources - self._declared:
+            check_not_public(new, self.public)
             self.ledger.declare(self.population, sorted(new))
             self._declared |= new
 

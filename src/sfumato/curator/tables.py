@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sfumato.dataset.name import at, find
 from sfumato.dataset.public_table import PublicTable
@@ -51,6 +51,17 @@ def check_public(private: Mapping[str, Table], public: Mapping[str, PublicTable]
                     f"a source must be public or private; got {table.label} as public {name!r} and private {other!r}; "
                     "keep it private"
                 )
+
+
+def check_not_public(private: Iterable[str], public: Mapping[str, PublicTable]) -> None:
+    """Refuse a public table whose source is private by now, or in another process, as the ledger knows."""
+    secret = frozenset(private)
+    for name, table in public.items():
+        if table.identity & secret:
+            raise InvalidArgument(
+                f"a source must be public or private; got {table.label} as public {name!r}, and the ledger has it as "
+                "private; keep it private"
+            )
 
 
 def _check_parent(name: str, table: Table, tables: Mapping[str, Table]) -> None:

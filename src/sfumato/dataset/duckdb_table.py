@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from sfumato.dataset.files import check_one_name
 from sfumato.dataset.kind import Kind, kinds
 from sfumato.dataset.name import distinct, nearest
 from sfumato.errors import InvalidArgument, SourceNotFound
@@ -41,6 +42,7 @@ class DuckdbTable:
         """The table in the file behind all links; a file that is gone is refused."""
         if not os.path.isfile(self.path):
             raise SourceNotFound(f"source must be a DuckDB file; found none at {self.path!r}; check the path")
+        check_one_name(self.path)
         return frozenset((f"{os.path.realpath(self.path)}#{self.table.lower()}",))
 
     @property

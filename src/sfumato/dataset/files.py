@@ -23,6 +23,15 @@ _QUOTED = re.compile(r'"[^"]*("|$)')
 _LONGEST = 1 << 20  # bytes of a header; what has no line end until there is no CSV
 
 
+def check_one_name(path: str) -> None:
+    """Refuse a file that has a second name: no link leads from one to the other."""
+    if os.stat(path).st_nlink > 1:
+        raise InvalidArgument(
+            f"a source must have one name; {os.path.basename(path)} has another (a hard link), under which "
+            "the same people might have a second allowance; copy the file"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class _Files:
     pattern: str
@@ -36,11 +45,8 @@ class _Files:
     def identity(self) -> frozenset[str]:
         """The files behind all links: two sources that share one hold the same people."""
         paths = frozenset(os.path.realpath(path) for path in self.paths())
-        if linked := [path for path in sorted(paths) if os.stat(path).st_nlink > 1]:
-            raise InvalidArgument(
-                f"a source must have one name; {os.path.basename(linked[0])} has another (a hard link), under which "
-                "the same people might have a second allowance; copy the file"
-            )
+        for path in sorted(paths):
+            check_one_name(path)
         return paths
 
     def paths(self) -> tuple[str, ...]:

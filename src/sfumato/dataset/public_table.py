@@ -5,6 +5,7 @@ WHATEVER IS READ HERE IS TAKEN FOR PUBLIC: its values become keys and bounds, an
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -17,7 +18,7 @@ from sfumato.dataset.keys import read_keys
 from sfumato.dataset.kind import Kind, kind_named
 from sfumato.dataset.name import at, find, takes
 from sfumato.dataset.public import open_public
-from sfumato.dataset.source import Frame, Source, read_source
+from sfumato.dataset.source import DuckdbTable, Frame, Source, read_source
 from sfumato.errors import InvalidArgument
 
 MOST_KEYS = 10_000  # different values of a column that are keys without being declared
@@ -34,7 +35,7 @@ class PublicTable:
     identity: frozenset[str]
     version: str
     most_matches: int
-    serial: str  # of a frame, which no other has; of others what tells that they are the same
+    serial: str  # of a frame, which no other has; of others a digest of the rows, which are public
     source: Source = field(repr=False)  # kept: a frame that is gone leaves its identity to another
 
     @property
@@ -62,6 +63,8 @@ def public(
     checks.whole(1, most_matches=most_matches)
     checks.installed("pyarrow", extra="arrow", needs="a public table")
     found = read_source(source)
+    if isinstance(found, DuckdbTable):
+        found.types()  # refuses a view, and other spellings of a table's name
     with open_public(found) as (engine, rows):
         types = {row[0]: str(row[1]) for row in engine.execute(f"DESCRIBE SELECT * FROM {rows}").fetchall()}
         named = {find(str(name), types, what="column", where=found.label): _read(str(name), given)
@@ -79,8 +82,18 @@ def public(
         table = engine.sql("SELECT * FROM kept").to_arrow_table()
     return PublicTable(
         table, MappingProxyType(settled), found.label, found.identity, _version(version), most_matches,
-        found.serial if isinstance(found, Frame) else repr(sorted(found.identity)), found,
+        found.serial if isinstance(found, Frame) else _digest(table), found,
     )  # fmt: skip
+
+
+def _digest(rows: Any) -> str:
+    """What tells these rows from all others: their values as text, since a missing one has any bits in memory."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    sink = pa.BufferOutputStream()
+    csv.write_csv(rows, sink)
+    return hashlib.sha256(sink.getvalue()).hexdigest()
 
 
 def _quoted(name: str) -> str:

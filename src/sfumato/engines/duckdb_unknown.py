@@ -74,6 +74,6 @@ class Unknown:
         if public:
             names = [run.groups[place] for place in public]
             bound = replace(run.bound, groups=tuple(run.bound.groups[place] for place in public))
-            Keys(run.execute, bound, names, "public").listed()
-            rows += f" SEMI JOIN public USING ({', '.join(names)})"
+            Keys(run.execute, bound, names, "listed").listed()
+            rows += f" SEMI JOIN listed USING ({', '.join(names)})"
         return f"{rows} WHERE {' AND '.join(f'{name} IS NOT NULL' for name in run.groups)}"

@@ -23,6 +23,7 @@ from sfumato.plan.typed import condition
 
 MOST_BESIDE = 100  # rows of a unit on the smaller side of a join
 MOST_GROWTH = 1_000  # rows that one may become by all joins together
+MOST_READS = 100  # of tables in one question: WITH that doubles them twenty times would never end
 COMPARED = (Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.BOOLEAN)  # whose values are equal in one way only
 
 
@@ -63,12 +64,30 @@ def _joined(made: Joined, columns: Mapping[str, Declared], by_key: bool) -> Rela
     for side, other, cap in ((left, right, made.left_cap), (right, left, made.right_cap)):
         if not by_key and side.most_rows is not None and (cap or side.sure):  # nobody's word alone
             grown.append(max(other.growth * side.most_rows, side.growth))
-    growth = _bearable(min(grown))
+    growth = bearable(min(grown))
     most = None if left.most_rows is None or right.most_rows is None else left.most_rows * max(1, right.most_rows)
-    return replace(left, how=made, columns=columns, most_rows=most, sure=left.sure and right.sure, growth=growth)
+    return replace(
+        left,
+        how=made,
+        columns=columns,
+        most_rows=most,
+        sure=left.sure and right.sure,
+        growth=growth,
+        reads=readable(left.reads + right.reads),
+    )
 
 
-def _bearable(growth: int) -> int:
+def readable(reads: int) -> int:
+    """How many times tables are read, unless that is beyond measure."""
+    if reads > MOST_READS:
+        raise UnsupportedQuery(
+            f"a question may read tables {MOST_READS} times; got more; use fewer joins and UNION ALL"
+        )
+    return reads
+
+
+def bearable(growth: int) -> int:
+    """How many rows one may become, unless that is beyond measure."""
     if growth > MOST_GROWTH:
         raise UnsupportedQuery(
             f"the joins could make {growth:,} rows of one; at most {MOST_GROWTH:,} are answered; join by more columns, "
@@ -100,7 +119,8 @@ def _sought(
     wanted = None if where is None else condition(where, right.rows.columns)
     made = Joined(left.rows, filtered(right.rows, wanted), how, None, (), paired)
     growth = max(left.rows.growth, right.rows.growth)
-    return replace(left, rows=replace(left.rows, how=made, growth=growth))
+    reads = readable(left.rows.reads + right.rows.reads)
+    return replace(left, rows=replace(left.rows, how=made, growth=growth, reads=reads))
 
 
 def join_public(
@@ -127,8 +147,9 @@ def join_public(
     made = Looked(left.rows, name, public, written.how, checked, tuple(renamed.items()), found)
     rows = left.rows.most_rows
     most_rows = None if rows is None else rows * max(1, found)
-    growth = _bearable(left.rows.growth * max(1, found))
-    joined = replace(left.rows, how=made, columns=columns, most_rows=most_rows, growth=growth)
+    growth = bearable(left.rows.growth * max(1, found))
+    reads = readable(left.rows.reads + 1)
+    joined = replace(left.rows, how=made, columns=columns, most_rows=most_rows, growth=growth, reads=reads)
     return Scope.of(joined, [*left.listed, *beside])
 
 

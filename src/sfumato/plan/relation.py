@@ -121,6 +121,7 @@ class Relation:
     stored     the kinds in which these are stored
     means      what they tell apart
     growth     how many rows one row of a table can become on the way, at most
+    reads      how many times tables are read for it
     most_rows  of a unit, as the owner says or by how the rows came about (`sure`); None: nobody knows
 
     """
@@ -134,6 +135,7 @@ class Relation:
     sure: bool = False
     means: tuple[str, ...] = ()
     growth: int = 1
+    reads: int = 1
 
     @property
     def inputs(self) -> tuple[Relation, ...]:
@@ -207,7 +209,13 @@ def inherited(name: str, table: Table, parent: Relation) -> Relation:
     theirs = {new: parent.columns[old] for new, old in zip(unit.columns, parent.unit.columns, strict=True)}
     how = Inherited(name, table, parent, on)
     return replace(
-        parent, how=how, columns={**theirs, **table.columns}, unit=unit, most_rows=table.most_rows, sure=False
+        parent,
+        how=how,
+        columns={**theirs, **table.columns},
+        unit=unit,
+        most_rows=table.most_rows,
+        sure=False,
+        reads=parent.reads + 1,
     )
 
 

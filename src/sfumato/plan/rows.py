@@ -11,7 +11,7 @@ from sfumato.errors import UnsupportedQuery
 from sfumato.plan.grouping import group, output_name
 from sfumato.plan.joining import join, join_public
 from sfumato.plan.matching import Matching
-from sfumato.plan.node import Column, Join, Query, Rows, Source, Subquery, TableName, Union, aggregates
+from sfumato.plan.node import Column, How, Join, Query, Rows, Source, Subquery, TableName, Union, aggregates
 from sfumato.plan.relation import Relation, inherited, stored
 from sfumato.plan.scope import Named, Scope, both, small, unknown
 from sfumato.plan.stacking import stack
@@ -109,7 +109,14 @@ def _join(source: Join, known: Catalogue, ctes: Ctes) -> Scope:
     if (public := _public(right, known, ctes)) is not None:
         label = right.alias or public[0]
         return join_public(scope, source, label, public, known.matches)
-    return join(scope, _source(right, known, ctes).filtered(), source)
+    return join(scope, _settled(_source(right, known, ctes).filtered(), source.how), source)
+
+
+def _settled(right: Scope, how: How) -> Scope:
+    """The right side of a LEFT JOIN, what is computed in it worked out before: beside no row it is NULL."""
+    if how is not How.LEFT or all(isinstance(each.meaning, Column) for each in right.listed):
+        return right
+    return stack([right], right.labels[0])
 
 
 def _with_names(part: Query) -> Query:

@@ -9,7 +9,7 @@ from sfumato.dataset.column import Bounds, Key
 from sfumato.dataset.column import Column as Declared
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.interval import hull
-from sfumato.plan.joining import paired_units
+from sfumato.plan.joining import bearable, paired_units, readable
 from sfumato.plan.node import Column, Literal
 from sfumato.plan.relation import Relation, Stacked
 from sfumato.plan.scope import Named, Scope
@@ -51,9 +51,16 @@ def stack(parts: Sequence[Scope], label: str) -> Scope:
         unit=unit,
         most_rows=total,
         sure=all(side.rows.sure for side in sides),
-        growth=max(side.rows.growth for side in sides),
+        growth=_growth([side.rows for side in sides]),
+        reads=readable(sum(side.rows.reads for side in sides)),
     )
     return Scope.of(relation, [Named(name, Column(name), label) for name in names])
+
+
+def _growth(parts: Sequence[Relation]) -> int:
+    """How many rows one row of a table becomes in all parts that read it."""
+    tables = {name for part in parts for name in part.tables}
+    return bearable(max(sum(part.growth for part in parts if name in part.tables) for name in tables))
 
 
 def _check_apart(parts: Sequence[Relation]) -> None:
