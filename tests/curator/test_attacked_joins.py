@@ -43,6 +43,10 @@ def test_keys_to_be_found_beside_those_of_a_public_table() -> None:
         ("SELECT id, COALESCE(SUM(x), 0) AS y FROM visits GROUP BY id", "COUNT(v.y)", 10),
         ("SELECT id, 1 AS y FROM visits", "SUM(CASE WHEN v.y IS NULL THEN 1 ELSE 0 END)", 90),
         ("SELECT id, x AS y FROM visits", "COUNT(v.y)", 10),
+        ("SELECT id, x * 2 > 1 AND NOT x IN (7) AS y FROM visits", "COUNT(v.y)", 10),
+        ("SELECT id, x BETWEEN 0 AND 2 OR FALSE AS y FROM visits", "COUNT(v.y)", 10),
+        ("SELECT id, x IS NULL AS y FROM visits", "COUNT(v.y)", 10),
+        ("SELECT id, CASE WHEN x > 1 THEN x ELSE 0 END AS y FROM visits", "COUNT(v.y)", 10),
     ),
 )
 def test_what_a_left_join_did_not_find_is_missing(right: str, asked: str, expected: int) -> None:
