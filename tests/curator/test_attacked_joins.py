@@ -155,3 +155,19 @@ def test_with_cannot_double_the_tables_for_ever(how: str) -> None:
     curator = sf.Curator({"t": sf.table(pd.DataFrame({"id": [1]}), unit="id")}, allowance=1)
     with pytest.raises(UnsupportedQuery, match="read tables 100 times"):
         curator.quote(f"WITH {', '.join(queries)} SELECT COUNT(*) AS n FROM a40", epsilon=1)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("kind", ("csv", "parquet"))
+def test_an_explanation_names_no_file_of_anybody(kind: str) -> None:
+    """With a file for each person the SQL that ran said who is among them, exactly."""
+    os.mkdir("people")
+    for name in ("ann", "bob"):
+        frame = pd.DataFrame({"who": [name], "x": [1.0]})
+        getattr(frame, f"to_{kind}")(f"people/{name}.{kind}", index=False)
+    table = sf.table(f"people/*.{kind}", unit="who", most_rows=1)
+    curator = sf.Curator({"t": table, "o": sf.table("t.parquet", unit="a")}, allowance=9)
+    for rows in ("t", "t JOIN (SELECT who, COUNT(*) AS n FROM t GROUP BY who) AS s ON t.who = s.who", "o"):
+        said = curator.ask(f"SELECT COUNT(*) AS n FROM {rows}", epsilon=1).explanation
+        assert not [each for each in ("ann.", "bob.", os.getcwd()) if each in said]
+        assert "The engine ran" in said
