@@ -13,6 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.curator.curator import Curator
+from sfumato.dataset.table import Through
 from sfumato.errors import InvalidArgument, SourceNotFound, UnsupportedQuery
 from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
@@ -171,3 +172,13 @@ def test_an_explanation_names_no_file_of_anybody(kind: str) -> None:
         said = curator.ask(f"SELECT COUNT(*) AS n FROM {rows}", epsilon=1).explanation
         assert not [each for each in ("ann.", "bob.", os.getcwd()) if each in said]
         assert "The engine ran" in said
+
+
+@pytest.mark.parametrize("through", (sf.through("Orders", on="ID"), sf.through("orders", on="id", key="iD")))
+def test_a_key_of_a_parent_may_be_spelt_in_any_case(through: Through) -> None:
+    """It was declared without a word, and failed when it was charged."""
+    orders = sf.table(pd.DataFrame({"person": range(3), "Id": [10, 20, 20]}), unit="person")
+    items = sf.table(pd.DataFrame({"id": [10, 10, 20, 99]}), unit=through)
+    curator = sf.Curator({"orders": orders, "items": items}, allowance=MANY)
+    assert rounded(curator, "SELECT COUNT(*) AS n FROM items") == [4]
+    assert rounded(curator, "SELECT COUNT(*) AS n FROM items JOIN orders ON items.id = orders.id") == [4]
