@@ -13,6 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.curator.curator import Curator
+from sfumato.dataset.table import Through
 from sfumato.errors import InvalidArgument, SourceNotFound, UnsupportedQuery
 from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
@@ -43,6 +44,10 @@ def test_keys_to_be_found_beside_those_of_a_public_table() -> None:
         ("SELECT id, COALESCE(SUM(x), 0) AS y FROM visits GROUP BY id", "COUNT(v.y)", 10),
         ("SELECT id, 1 AS y FROM visits", "SUM(CASE WHEN v.y IS NULL THEN 1 ELSE 0 END)", 90),
         ("SELECT id, x AS y FROM visits", "COUNT(v.y)", 10),
+        ("SELECT id, x * 2 > 1 AND NOT x IN (7) AS y FROM visits", "COUNT(v.y)", 10),
+        ("SELECT id, x BETWEEN 0 AND 2 OR FALSE AS y FROM visits", "COUNT(v.y)", 10),
+        ("SELECT id, x IS NULL AS y FROM visits", "COUNT(v.y)", 10),
+        ("SELECT id, CASE WHEN x > 1 THEN x ELSE 0 END AS y FROM visits", "COUNT(v.y)", 10),
     ),
 )
 def test_what_a_left_join_did_not_find_is_missing(right: str, asked: str, expected: int) -> None:
@@ -151,3 +156,29 @@ def test_with_cannot_double_the_tables_for_ever(how: str) -> None:
     curator = sf.Curator({"t": sf.table(pd.DataFrame({"id": [1]}), unit="id")}, allowance=1)
     with pytest.raises(UnsupportedQuery, match="read tables 100 times"):
         curator.quote(f"WITH {', '.join(queries)} SELECT COUNT(*) AS n FROM a40", epsilon=1)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("kind", ("csv", "parquet"))
+def test_an_explanation_names_no_file_of_anybody(kind: str) -> None:
+    """With a file for each person the SQL that ran said who is among them, exactly."""
+    os.mkdir("people")
+    for name in ("ann", "bob"):
+        frame = pd.DataFrame({"who": [name], "x": [1.0]})
+        getattr(frame, f"to_{kind}")(f"people/{name}.{kind}", index=False)
+    table = sf.table(f"people/*.{kind}", unit="who", most_rows=1)
+    curator = sf.Curator({"t": table, "o": sf.table("t.parquet", unit="a")}, allowance=9)
+    for rows in ("t", "t JOIN (SELECT who, COUNT(*) AS n FROM t GROUP BY who) AS s ON t.who = s.who", "o"):
+        said = curator.ask(f"SELECT COUNT(*) AS n FROM {rows}", epsilon=1).explanation
+        assert not [each for each in ("ann.", "bob.", os.getcwd()) if each in said]
+        assert "The engine ran" in said
+
+
+@pytest.mark.parametrize("through", (sf.through("Orders", on="ID"), sf.through("orders", on="id", key="iD")))
+def test_a_key_of_a_parent_may_be_spelt_in_any_case(through: Through) -> None:
+    """It was declared without a word, and failed when it was charged."""
+    orders = sf.table(pd.DataFrame({"person": range(3), "Id": [10, 20, 20]}), unit="person")
+    items = sf.table(pd.DataFrame({"id": [10, 10, 20, 99]}), unit=through)
+    curator = sf.Curator({"orders": orders, "items": items}, allowance=MANY)
+    assert rounded(curator, "SELECT COUNT(*) AS n FROM items") == [4]
+    assert rounded(curator, "SELECT COUNT(*) AS n FROM items JOIN orders ON items.id = orders.id") == [4]

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from sfumato.dataset.files import CsvFiles, ParquetFiles
 from sfumato.dataset.kind import Kind
+from sfumato.dataset.table import Table
 from sfumato.engines.duckdb_source import open_source, reading
 from sfumato.engines.lower import Lower, number, read_column, used_columns
 from sfumato.plan.node import Column, Expression, How, children, quoted
@@ -39,6 +41,7 @@ class Sources:
     def __init__(self, connection: Any) -> None:
         self._connection = connection
         self._opened = 0
+        self.told: dict[str, str] = {}  # how files are read, and what may be said of it: their names may be people's
 
     def rows(self, relation: Relation, names: Mapping[str, str]) -> str:
         """A query for columns of a relation under the names they get, and its unit's as u0, u1, ...
@@ -62,8 +65,14 @@ class Sources:
                 return self._stacked(relation, relation.how, names)
 
     def _stored(self, stored: Stored, names: Mapping[str, str]) -> str:
-        source = open_source(self._connection, stored.table, names, self._free("source"))
+        source = self._open(stored.table, names)
         return reading(stored.table, source, names, unit_names(stored.table.unit.columns))
+
+    def _open(self, table: Table, columns: Iterable[str]) -> str:
+        source = open_source(self._connection, table, columns, self._free("source"))
+        if isinstance(table.source, (ParquetFiles, CsvFiles)):
+            self.told[source] = quoted(table.source.label)
+        return source
 
     def _free(self, name: str) -> str:
         """A name for what is registered, which nothing else has."""
@@ -74,7 +83,7 @@ class Sources:
         """Every row once for each unit that has its key in the parent."""
         own = {name: as_name for name, as_name in names.items() if name in how.table.columns}
         both = _numbered([*own, *(one for one, _ in how.on)])
-        source = open_source(self._connection, how.table, both, self._free("source"))
+        source = self._open(how.table, both)
         mine = reading(how.table, source, both, ())
         named = dict(zip(relation.unit.columns, how.parent.unit.columns, strict=True))
         theirs = _numbered([*(key for _, key in how.on), *(named[each] for each in names if each not in own)])

@@ -33,7 +33,8 @@ class Rows:
         self.groups = [quoted(f"k{i}") for i in range(len(self.bound.groups))]
         self.place, self.by = ("g", " GROUP BY g") if self.groups else ("1", "")
         self.measures: tuple[PricedMeasure, ...] = plan.measures
-        self.source = Sources(connection).rows(self.table, self._names())
+        self.sources = Sources(connection)
+        self.source = self.sources.rows(self.table, self._names())
         known = not self.bound.unknown
         self.listed: list[tuple[Key, ...]] = Keys(self.execute, self.bound, self.groups).listed() if known else []
         self.placed = bool(self.table.inputs and self.groups and known)
@@ -60,8 +61,11 @@ class Rows:
         return " AND ".join(f"counted.{key} = keys.{key}" for key in self.groups)
 
     def execute(self, sql: str, values: Sequence[Any] | None = None) -> Any:
-        """Run SQL, and remember it for explanations."""
-        self.statements.append(sql)
+        """Run SQL, and remember it for explanations, which do not name files."""
+        told = sql
+        for source, label in self.sources.told.items():
+            told = told.replace(source, label)
+        self.statements.append(told)
         return self.connection.execute(sql, values)
 
     def fetch(self, sql: str) -> list[tuple[Any, ...]]:

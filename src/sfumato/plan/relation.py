@@ -204,8 +204,10 @@ def stored(name: str, table: Table) -> Relation:
 def inherited(name: str, table: Table, parent: Relation) -> Relation:
     """The rows of a table whose unit is its parent's; the parent's unit columns can be named too."""
     assert table.inherits is not None
-    on = tuple(zip(table.inherits.columns, table.inherits.keys, strict=True))
-    unit = Unit(tuple(_here(column, table, table.inherits) for column in parent.unit.columns))
+    spelt = {each.lower(): each for each in parent.columns}
+    inherits = replace(table.inherits, keys=tuple(spelt[key.lower()] for key in table.inherits.keys))
+    on = tuple(zip(inherits.columns, inherits.keys, strict=True))
+    unit = Unit(tuple(_here(column, table, inherits) for column in parent.unit.columns))
     theirs = {new: parent.columns[old] for new, old in zip(unit.columns, parent.unit.columns, strict=True)}
     how = Inherited(name, table, parent, on)
     return replace(

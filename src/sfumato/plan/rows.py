@@ -11,7 +11,21 @@ from sfumato.errors import UnsupportedQuery
 from sfumato.plan.grouping import group, output_name
 from sfumato.plan.joining import join, join_public
 from sfumato.plan.matching import Matching
-from sfumato.plan.node import Column, How, Join, Query, Rows, Source, Subquery, TableName, Union, aggregates
+from sfumato.plan.node import (
+    Call,
+    Column,
+    Expression,
+    How,
+    In,
+    Join,
+    Query,
+    Rows,
+    Source,
+    Subquery,
+    TableName,
+    Union,
+    aggregates,
+)
 from sfumato.plan.relation import Relation, inherited, stored
 from sfumato.plan.scope import Named, Scope, both, small, unknown
 from sfumato.plan.stacking import stack
@@ -113,10 +127,24 @@ def _join(source: Join, known: Catalogue, ctes: Ctes) -> Scope:
 
 
 def _settled(right: Scope, how: How) -> Scope:
-    """The right side of a LEFT JOIN, what is computed in it worked out before: beside no row it is NULL."""
-    if how is not How.LEFT or all(isinstance(each.meaning, Column) for each in right.listed):
+    """The right side of a LEFT JOIN; what is something beside no row is worked out before, so that it is missing."""
+    if how is not How.LEFT or all(_misses(each.meaning) for each in right.listed):
         return right
     return stack([right], right.labels[0])
+
+
+def _misses(expression: Expression) -> bool:
+    """Whether an expression is NULL where all columns are."""
+    match expression:
+        case Column():
+            return True
+        case Call("and" | "or" | "coalesce", arguments):
+            return all(map(_misses, arguments))
+        case Call("between", (value, *_)) | In(value):
+            return _misses(value)
+        case Call(function, arguments):
+            return function != "is_null" and any(map(_misses, arguments))
+    return False
 
 
 def _with_names(part: Query) -> Query:
