@@ -26,11 +26,11 @@ VICTIM = 7
 QUESTIONS = {
     "no join": "SELECT COUNT(*) AS n FROM visits WHERE ill = 1",
     "by a hundred": "SELECT COUNT(*) AS n FROM (SELECT * FROM visits WHERE ill = 1) AS v JOIN grid ON ill = one",
-    "by ten thousand": (
+    "by a thousand": (
         "SELECT COUNT(*) AS n FROM (SELECT * FROM visits WHERE ill = 1) AS v JOIN grid ON ill = grid.one "
-        "JOIN grid AS h ON ill = h.one"
+        "JOIN tens ON ill = tens.one"
     ),
-    "secret in ON": "SELECT COUNT(*) AS n FROM visits JOIN grid ON ill = grid.one JOIN grid AS h ON h.one = ill",
+    "secret in ON": "SELECT COUNT(*) AS n FROM visits JOIN grid ON ill = grid.one JOIN tens ON tens.one = ill",
     "people twice": "SELECT COUNT(*) AS n FROM people JOIN visits ON id = who AND visits.ill = 1",
     "sub-query": "SELECT SUM(s) AS s FROM (SELECT who, SUM(spend) AS s FROM visits WHERE ill = 1 GROUP BY who) AS q",
     "semi join": "SELECT COUNT(*) AS n FROM people SEMI JOIN visits ON id = who AND ill = 1",
@@ -48,6 +48,7 @@ def curator(people: int, rows: int, secret: bool) -> sf.Curator:
         {
             "visits": sf.table(visits, unit={"person": "who"}, columns={"spend": sf.column(bounds=(0, 200))}),
             "people": sf.table(pd.DataFrame({"id": np.arange(people)}), unit={"person": "id"}, most_rows=1),
+            "tens": sf.public(pd.DataFrame({"one": [1] * 10, "cell": range(10)})),
             "grid": sf.public(pd.DataFrame({"one": [1] * 100, "cell": range(100)})),
         },
         allowance=sf.Guarantee(epsilon=10_000),
