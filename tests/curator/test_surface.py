@@ -17,6 +17,11 @@ CHARGED = {
     ("curator/measure.py", "release"),
     ("curator/release.py", "draw"),
 }  # reached from `Curator._compute` only
+AUDITED = {
+    ("audit/game.py", "release"),
+    ("audit/game.py", "draw"),
+    ("audit/zoo/broken.py", "draw"),
+}  # on inputs that the auditor is given or makes up; no row of a table is there
 
 
 def calls(name: str) -> dict[str, set[str]]:
@@ -40,14 +45,19 @@ def test_noise_is_drawn_by_mechanisms_and_by_the_curator_only() -> None:
     """
     found = {(file, name) for name in DRAWS for file in calls(name)}
     outside = {(file, name) for file, name in found if not file.startswith(("mechanisms/", "cli/", "ledger/"))}
-    assert outside == CHARGED
+    assert outside == CHARGED | AUDITED
 
 
 def test_the_curator_computes_nothing_before_it_has_reserved() -> None:
-    """One caller in a row: _ask, then _answer, then _compute, then measure_all; and _ask reserves first."""
-    assert calls("measure_all") == {"curator/curator.py": {"_compute"}}
+    """One caller in a row: _ask, then _answer, then _compute, then measure_all; and _ask reserves first.
+
+    An audit measures too, on tables that `neighbourhood` makes up: it never opens those of a curator.
+    """
+    audits = {"audit/question.py": {"_answer"}, "audit/recorder.py": {"record"}}
+    assert calls("measure_all") == {"curator/curator.py": {"_compute"}, **audits}
     assert calls("_compute") == {"curator/curator.py": {"_answer"}}
-    assert calls("_answer") == {"curator/curator.py": {"_ask"}}
+    assert calls("_answer")["curator/curator.py"] == {"_ask"}
+    assert set(calls("_answer")) <= {"curator/curator.py", "audit/question.py"}
     text = inspect.getsource(Curator._ask)
     assert text.index("self.ledger.reserve(") < text.index("self._answer(")
 
