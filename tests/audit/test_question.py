@@ -14,7 +14,7 @@ from sfumato.curator.curator import Curator
 from sfumato.curator.options import Options
 from sfumato.dataset.column import column, dates
 from sfumato.dataset.table import Table, table
-from sfumato.engines import duckdb_run
+from sfumato.engines import run as engine
 from sfumato.plan.price import PricedPlan
 from sfumato.privacy.guarantee import Guarantee
 from sources import Seeded
@@ -128,8 +128,8 @@ def test_a_question_without_enough_noise_is_found_by_sampling(visits: Table, mon
 
 def test_a_weight_that_is_too_heavy_is_found_by_the_recorder(visits: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twice the weight that keeps a unit below its limit."""
-    honest = duckdb_run.weight
-    monkeypatch.setattr(duckdb_run, "weight", lambda influence, limit: f"(2 * {honest(influence, limit)})")
+    honest = engine.weight
+    monkeypatch.setattr(engine, "weight", lambda *known: f"(2 * {honest(*known)})")
     found = record_question(curator_of(visits), TEMPLATES[2], bound=1)
     assert found.refuted and "moved by" in found.violations[0] and "REFUTED" in found.describe()
 
