@@ -37,22 +37,16 @@ class EngineOfTables:
 
 
 def check_together(plan: PricedPlan) -> None:
-    """Refuse a question about tables in several places, and one that its engine cannot be asked in its own words."""
+    """Refuse a question about tables in several places."""
     sources = [table.source for table in plan.bound.table.tables.values()]
     if len({_place(source) for source in sources}) > 1:
         raise UnsupportedQuery(
             f"the tables of one question must be in one place; got {' and '.join(source.label for source in sources)}; "
             "copy one of them there, or, if it is the same place, write its address the same way"
         )
-    if isinstance(sources[0], PostgresTable) and not _storable(plan.bound.canonical):
-        raise UnsupportedQuery("a text holds a letter that PostgreSQL cannot store: no row has it; leave it out")
 
 
 def _place(source: Source) -> str:
     if isinstance(source, (PostgresTable, SparkTable)):
         return f"{type(source).__name__} {source.address}"
     return "this machine"
-
-
-def _storable(text: str) -> bool:
-    return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)

@@ -36,10 +36,11 @@ class PostgresDialect(Dialect):
     functions: ClassVar[Mapping[str, str]] = {
         **Dialect.functions,
         "like": "({0} LIKE {1} ESCAPE '')",
+        "as_double": f"CAST({{0}} AS {_REAL})",
         "as_integer": "ROUND({0})",  # of a double: halves to the even number
-        "add": f"CASE WHEN {{0}} > 0 AND {{0}} < {_INFINITY} AND {{1}} < {_INFINITY} AND {{0}} > {{most}} - "
-        f"greatest({{1}}, 0) THEN {_INFINITY} WHEN {{0}} < 0 AND {{0}} > -{_INFINITY} AND {{1}} > -{_INFINITY} AND "
-        f"{{0}} < -{{most}} - least({{1}}, 0) THEN -{_INFINITY} ELSE {{0}} + {{1}} END",
+        "add": "CASE WHEN {0} > 0 AND {1} > 0 AND {0} < {inf} AND {1} < {inf} AND {0} > {most} - greatest({1}, 0) "
+        "THEN {inf} WHEN {0} < 0 AND {1} < 0 AND {0} > -{inf} AND {1} > -{inf} AND {0} < -{most} - least({1}, 0) "
+        "THEN -{inf} ELSE {0} + {1} END",
         "multiply": "CASE WHEN abs({0}) > 1 AND abs({0}) < {inf} AND abs({1}) < {inf} AND abs({1}) > {most} / "
         "greatest(abs({0}), 1) THEN CASE WHEN ({0} < 0) = ({1} < 0) THEN {inf} ELSE -{inf} END "
         "WHEN {0} <> 0 AND abs({0}) < 1 AND abs({1}) < {least} / CASE WHEN {0} = 0 THEN 1 ELSE least(abs({0}), 1) END "
