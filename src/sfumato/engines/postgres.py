@@ -28,6 +28,7 @@ from sfumato.plan.node import quoted
 from sfumato.plan.price import PricedPlan
 
 HOUR = 3600.0
+MEMORY = "64MB"  # of one sort or table of people; what does not fit goes to disk
 _DIALECT = PostgresDialect()
 _BEGIN, _END = "SAVEPOINT reading; SET TRANSACTION READ ONLY", "RELEASE SAVEPOINT reading"
 
@@ -47,7 +48,7 @@ class PostgresEngine:
             limit.begin(connection.cancel)
             if self._timeout is not None:  # also where this process is gone
                 connection.execute(f"SET statement_timeout = {round(self._timeout * 1000)}")
-            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+            connection.execute(f"SET jit = off; SET work_mem = '{MEMORY}'; BEGIN ISOLATION LEVEL REPEATABLE READ")
             yield SqlRun(PostgresSession(connection), plan)
             connection.execute("ROLLBACK")
 
@@ -81,7 +82,7 @@ class PostgresSession:
         gone = f"DROP TABLE IF EXISTS pg_temp.{name}; " if again else ""
         self._connection.execute(
             f"{gone}CREATE TEMP TABLE {name} ON COMMIT DROP AS {sql} WITH NO DATA; {_BEGIN}; "
-            f"INSERT INTO pg_temp.{name} {sql}; {_END}"
+            f"INSERT INTO pg_temp.{name} {sql}; {_END}; ANALYZE pg_temp.{name}"  # else it is taken for large
         )
 
     def ship(self, name: str, columns: Sequence[Listed]) -> None:
@@ -94,6 +95,7 @@ class PostgresSession:
         with self._connection.cursor() as cursor, cursor.copy(f"COPY pg_temp.{name} FROM STDIN") as copy:
             for row in zip(*(each.values for each in columns), strict=True):
                 copy.write_row(tuple(map(_storable, row)))
+        self._connection.execute(f"ANALYZE pg_temp.{name}")
 
     def fetch(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query."""
