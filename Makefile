@@ -41,6 +41,7 @@ bench: $(VENV)/developing
 	$(BIN)/python bench/query.py --json bench/results/query.json
 	$(BIN)/python bench/joins.py --json bench/results/joins.json
 	$(BIN)/python bench/ledger.py --json bench/results/ledger.json
+	$(BIN)/python bench/engines.py --json bench/results/engines.json
 
 # The races on the ledger, ten times as long: some minutes for each store.
 soak: $(VENV)/developing

@@ -103,11 +103,11 @@ def test_only_bins_are_collected_and_sessions_stay_as_they_are(
 
     monkeypatch.setattr(SparkSession, "fetch", counting)
     names = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", "spark.sql.ansi.doubleQuotedIdentifiers")
-    before = [spark.conf.get(name) for name in names], spark.catalog.listTables()
+    before = [spark.conf.get(name) for name in names], spark.sql("SHOW TABLES").collect()
     tables = {name: each for name, each in there.items() if name == "t"}
     Curator(tables, allowance=Guarantee(9)).ask("SELECT r, COUNT(*) AS n FROM t GROUP BY r", epsilon=1)
     assert fetched and sum(fetched) <= 126 + 6
-    assert ([spark.conf.get(name) for name in names], spark.catalog.listTables()) == before
+    assert ([spark.conf.get(name) for name in names], spark.sql("SHOW TABLES").collect()) == before
 
 
 def test_what_goes_wrong_is_said_before_the_charge(spark: Any, there: Tables, tmp_path: Path) -> None:

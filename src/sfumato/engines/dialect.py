@@ -64,7 +64,7 @@ class Dialect:
         return f"CAST({rendered} AS DATE)" if kind is Kind.DATE and function.startswith("truncate") else rendered
 
     def is_number(self, double: str) -> str:
-        """Whether a double that is not NULL is a number."""
+        """Whether a double is a number; not true of NULL."""
         return f"NOT isnan({double})"
 
     def read(self, stored: str, kind: Kind, source: str = "") -> str:
@@ -120,6 +120,10 @@ class Dialect:
     def log2(self, double: str) -> str:
         """The logarithm of a positive double, exact for powers of two; infinite ones may be cut at 2**100."""
         return f"log2({double})"
+
+    def once(self, sql: str) -> str:
+        """A query whose columns are computed once, however often they are named."""
+        return sql
 
     def shifted(self, whole: str, digits: int, left: bool = False) -> str:
         """A whole number of 64 bits, without its last binary digits, or with so many more."""

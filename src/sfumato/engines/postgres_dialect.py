@@ -155,6 +155,10 @@ class PostgresDialect(Dialect):
         whole = f"round({log})"
         return f"(CASE WHEN power({self.real(Fraction(2))}, {whole}) = {x} THEN {whole} ELSE {log} END)"
 
+    def once(self, sql: str) -> str:
+        """Else it is written into what names it."""
+        return f"{sql} OFFSET 0"
+
     def group_bit(self, place: str) -> str:
         """By 32 bits."""
         return f"CAST(1 AS BIGINT) << CAST({place} AS INTEGER)"

@@ -228,10 +228,11 @@ class SqlRun(Rows):
             table = f"having{measure}"
         if not self.units:
             table = f"(SELECT {self.row_influence(measure)} AS n{measure} FROM {self.kept}) AS those"
-        rows = self.dialect.log2(f"CAST({n} AS {self.real}) / {self.measures[measure].row_steps}")
+        rows = f"SELECT CAST({n} AS {self.real}) / {self.measures[measure].row_steps} AS v FROM {table} WHERE {n} > 0"
         fine, coarse = f"ceil({FINE} * e - 1e-6) + {ROW_BIN}", f"ceil(e - {CLOSE} - 1e-6) + {LAST_FINE}"
         place = f"CASE WHEN e <= {CLOSE} THEN greatest({fine}, 0) ELSE least({coarse}, {BINS - 1}) END"
-        exponents = f"SELECT {rows} AS e FROM {table} WHERE {n} > 0"
+        once = self.dialect.once
+        exponents = once(f"SELECT {self.dialect.log2('v')} AS e FROM ({once(rows)}) AS rows_of_units")
         bins = f"SELECT CAST({place} AS BIGINT) AS j, count(*) FROM ({exponents}) AS octaves GROUP BY j"
         return _dense(self.fetch(bins), BINS)
 

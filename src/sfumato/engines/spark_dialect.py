@@ -66,6 +66,10 @@ class SparkDialect(Dialect):
             f"CAST({rendered} AS {'BIGINT' if function.startswith('extract') else self.type(kind or Kind.TIMESTAMP)})"
         )
 
+    def is_number(self, double: str) -> str:
+        """Of NULL it is said here that it is one."""
+        return f"({double} IS NOT NULL AND NOT isnan({double}))"
+
     def read(self, stored: str, kind: Kind, source: str = "") -> str:
         """Text by its bytes, whatever its collation."""
         if kind is Kind.TEXT:
