@@ -1,6 +1,6 @@
 """Questions where the tables live: CPU of PostgreSQL and Spark beside the engine's own work, in one run.
 
-Run: python bench/engines.py [--rows 1000000] [--only postgres|spark] [--json path]
+Run: python bench/engines.py [--rows 1000000] [--only postgres|spark] [--question count] [--json path]
 
 A million rows of ninety thousand people, made up. The CPU of each question, of the server and of this process together,
 beside that of the engine's own plain GROUP BY and of its per-person pass: a GROUP BY of the person, kept in a temporary
@@ -59,7 +59,12 @@ def least(works: dict[str, Callable[[], Any]], repeat: int, spent: Callable[[], 
 
 
 def compare(
-    source: str, plain: Callable[[str], Any], one_pass: Callable[[], Any], repeat: int, spent: Callable[[], float]
+    source: str,
+    plain: Callable[[str], Any],
+    one_pass: Callable[[], Any],
+    repeat: int,
+    spent: Callable[[], float],
+    asked: str,
 ) -> dict[str, Any]:
     """Every question, beside the engine's own work."""
     columns = {"region": sf.column(keys=REGIONS), "spend": sf.column(bounds=(0, 1000))}
@@ -67,7 +72,7 @@ def compare(
     curator = sf.Curator(tables, allowance=sf.Guarantee(epsilon=10_000), replay=False)
     figures = {}
     print(f"{'question':18s} {'plain':>7s} {'pass':>7s} {'private':>8s} {'of plain':>9s} {'passes':>7s}")
-    for name, sql in QUESTIONS.items():
+    for name, sql in ((name, sql) for name, sql in QUESTIONS.items() if asked in name):
         exact = sql.replace("MEDIAN(spend)", "percentile_cont(0.5) WITHIN GROUP (ORDER BY spend)")
         works = {
             "plain": lambda exact=exact: plain(exact),
@@ -84,7 +89,7 @@ def compare(
     return figures
 
 
-def postgres(columns: dict[str, Any], repeat: int) -> dict[str, Any]:
+def postgres(columns: dict[str, Any], repeat: int, asked: str) -> dict[str, Any]:
     """On PostgreSQL."""
     import psycopg
 
@@ -119,12 +124,12 @@ def postgres(columns: dict[str, Any], repeat: int) -> dict[str, Any]:
         fields = Path(f"/proc/{main}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
 
-    figures = compare(f"{address}#t", run, lambda: run(f"CREATE TEMP TABLE u AS {PASS}"), repeat, spent)
+    figures = compare(f"{address}#t", run, lambda: run(f"CREATE TEMP TABLE u AS {PASS}"), repeat, spent, asked)
     server.cleanup()
     return figures
 
 
-def spark(columns: dict[str, Any], repeat: int) -> dict[str, Any]:
+def spark(columns: dict[str, Any], repeat: int, asked: str) -> dict[str, Any]:
     """On Spark, on this machine."""
     import psutil
     import pyarrow as pa
@@ -148,7 +153,7 @@ def spark(columns: dict[str, Any], repeat: int) -> dict[str, Any]:
             times = java.cpu_times()
             return float(times.user + times.system)
 
-        figures = compare("spark:t", lambda sql: session.sql(sql).collect(), one_pass, repeat, spent)
+        figures = compare("spark:t", lambda sql: session.sql(sql).collect(), one_pass, repeat, spent, asked)
         session.stop()
     return figures
 
@@ -157,15 +162,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--question", default="", help="a part of its name")
     parser.add_argument("--only", choices=("postgres", "spark"))
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     columns = made_up(given.rows)
     figures: dict[str, Any] = {"rows": given.rows}
     if given.only != "spark":
-        figures["postgres"] = postgres(columns, given.repeat)
+        figures["postgres"] = postgres(columns, given.repeat, given.question)
     if given.only != "postgres":
-        figures["spark"] = spark(columns, given.repeat)
+        figures["spark"] = spark(columns, given.repeat, given.question)
     if given.json:
         given.json.write_text(json.dumps(figures, indent=2) + "\n")
 

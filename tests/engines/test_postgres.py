@@ -107,9 +107,13 @@ def test_the_owners_settings_change_nothing(few: Server) -> None:
         "CREATE FUNCTION count_up(bigint) RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'",
         "CREATE AGGREGATE count(bigint) (SFUNC = int8pl, STYPE = bigint, INITCOND = '7')",
     )
-    options = (
-        f"-csearch_path={few.schema},pg_catalog -cTimeZone=Asia/Tokyo -cDateStyle=SQL,DMY -ctransform_null_equals=on"
+    unusual = (
+        "TimeZone=Asia/Tokyo",
+        "DateStyle=SQL,DMY",
+        "transform_null_equals=on",
+        "default_transaction_read_only=on",
     )
+    options = " ".join(f"-c{each}" for each in (f"search_path={few.schema},pg_catalog", *unusual))
     address = make_url(few.address).update_query_dict({"options": options}).render_as_string(hide_password=False)
     declared = sf.table(f"{address}#{few.schema}.times", unit="p", most_rows=1)
     month = "SELECT COUNT(*) AS n FROM t WHERE EXTRACT(MONTH FROM w) = 1 AND w < TIMESTAMP '2026-02-01 00:00:00'"

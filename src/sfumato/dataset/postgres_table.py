@@ -33,6 +33,7 @@ SETTINGS = {
     "extra_float_digits": "1",
     "client_min_messages": "error",
     "lock_timeout": "30s",
+    "idle_in_transaction_session_timeout": "15min",
 }
 _TABLES = """
 SELECT c.oid, n.nspname, c.relname, c.relkind::text FROM pg_catalog.pg_class c

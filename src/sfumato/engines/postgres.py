@@ -48,7 +48,9 @@ class PostgresEngine:
             limit.begin(connection.cancel)
             if self._timeout is not None:  # also where this process is gone
                 connection.execute(f"SET statement_timeout = {round(self._timeout * 1000)}")
-            connection.execute(f"SET jit = off; SET work_mem = '{MEMORY}'; BEGIN ISOLATION LEVEL REPEATABLE READ")
+            connection.execute(
+                f"SET jit = off; SET work_mem = '{MEMORY}'; BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE"
+            )
             yield SqlRun(PostgresSession(connection), plan)
             connection.execute("ROLLBACK")
 

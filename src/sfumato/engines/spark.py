@@ -90,7 +90,7 @@ class SparkSession:
         """The rows that count are copied for good; what follows from them is kept as long as there is room."""
         self.statements.append(f"CREATE TEMPORARY VIEW {name} AS {sql}")
         rows = self._spark.sql(sql)
-        rows = rows.localCheckpoint(eager=False) if name == "counted" else rows.persist()
+        rows = rows.localCheckpoint(eager=True) if name == "counted" else rows.persist()
         if name in self._kept:
             self._kept.pop(name).unpersist()
         self._kept[name] = rows
