@@ -5,16 +5,18 @@ Nothing in them is drawn at random, so the tests compare every stored picture wi
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import altair
 
 import sfumato as sf
-from sfumato.charts import BLUE, GREY, ORANGE
+from sfumato.charts import BLUE, GREY, ORANGE, Bar, Names, over_bins
 
 FOLDER = Path(__file__).resolve().parents[1] / "images"
 GREEN, PURPLE = "#4f9a5b", "#8a5fa8"
@@ -37,8 +39,8 @@ def _curves(curves: Curves, title: str, along: str, up: str, *, subtitle: str = 
     return (
         base.mark_line(point=options.get("points", False), strokeWidth=2)
         .encode(
-            x=altair.X("x:Q", title=along, scale=x_scale, axis=_axis(xs, "x" in log, options.get("ticks", "~g"))),
-            y=altair.Y("y:Q", title=up, scale=y_scale, axis=_axis(ys, "y" in log, "~g")),
+            x=altair.X("x:Q", title=along, scale=x_scale, axis=_axis(xs, "x" in log, options.get("ticks", ",~f"))),
+            y=altair.Y("y:Q", title=up, scale=y_scale, axis=_axis(ys, "y" in log, "~g" if "y" in log else ",~f")),
             color=colour,
         )
         .properties(width=480, height=280)
@@ -66,7 +68,7 @@ def _bars(bars: Mapping[str, Mapping[Any, float]], title: str, along: str, up: s
         .encode(
             x=altair.X("label:N", title=along, sort=None, axis=altair.Axis(labelAngle=0)),
             xOffset=altair.XOffset("of:N", sort=None),
-            y=altair.Y("y:Q", title=up, axis=altair.Axis(format="~g")),
+            y=altair.Y("y:Q", title=up, axis=altair.Axis(format=",~f")),
             color=colour,
         )
         .properties(width=480, height=280)
@@ -131,11 +133,120 @@ def posterior() -> Any:
     )  # fmt: skip
 
 
+def laplace_tails() -> Any:
+    """How often Laplace noise is larger than a number."""
+    reach = [k / 4 for k in range(121)]
+    curves = {
+        f"epsilon {e:g}, scale {1 / e:g}": [(t, math.exp(-t * e)) for t in reach] for e in (0.1, 0.5, 1)
+    }  # fmt: skip
+    return _curves(
+        curves, "How large is Laplace noise? Sensitivity 1", "number t", "probability that |noise| is above t",
+        subtitle="beyond one scale: 37 %, beyond three: 5 %, beyond seven: 0.1 %",
+    )  # fmt: skip
+
+
+def clipping() -> Any:
+    """Bias and noise of a private mean of incomes by the bound to which they are clipped."""
+    people, epsilon = 2_000, 0.1
+    incomes = [math.exp(10.2 + 0.7 * NormalDist().inv_cdf((k + 0.5) / people)) for k in range(people)]
+    bounds = range(30_000, 400_001, 5_000)
+    bias = [(u, sum(max(0.0, income - u) for income in incomes) / people) for u in bounds]
+    noise = [(u, math.sqrt(2) * u / epsilon / people) for u in bounds]
+    both = [(u, math.hypot(b, n)) for (u, b), (_, n) in zip(bias, noise, strict=True)]
+    return _curves(
+        {"what clipping takes away": bias, "noise": noise, "both together": both},
+        "Error of a private mean of 2,000 incomes, epsilon 0.1", "bound to which incomes are clipped", "error",
+        ticks="~s",
+    )  # fmt: skip
+
+
+def composition() -> Any:
+    """What many releases of epsilon 0.1 cost together, by four rules."""
+    counts, delta = [1, 2, 5, 10, 20, 40, 60, 80, 100], 1e-6
+    loss = sf.mechanisms.Laplace(sensitivity=1, epsilon=0.1).loss
+    return _curves(
+        {
+            "sum": [(k, 0.1 * k) for k in counts],
+            "advanced composition": [(k, float(sf.accounting.advanced(0.1, 0, k, delta)[0])) for k in counts],
+            "optimal for any pure releases": [(k, float(sf.accounting.optimal([(0.1, 0, k)], delta))) for k in counts],
+            "Laplace noise, by its loss": [
+                (k, sf.accounting.compose([(loss, k)], grid=1e-3).epsilon(delta).high) for k in counts
+            ],
+        },
+        "Releases of epsilon 0.1, together", "number of releases", "epsilon at delta 1e-6", points=True,
+    )  # fmt: skip
+
+
+def delta_curves() -> Any:
+    """The least delta by epsilon of three mechanisms."""
+    epsilons = [k / 20 for k in range(41)]
+    gaussian = sf.accounting.compose([sf.mechanisms.Gaussian(sensitivity=1, epsilon=1, delta=1e-6).loss])
+    return _curves(
+        {
+            "publish everything once in a million": [(e, 1e-6) for e in epsilons],
+            "Gaussian noise for epsilon 1, delta 1e-6": [(e, gaussian.delta(e).high) for e in epsilons],
+            "Laplace noise for epsilon 1": [(e, -math.expm1((e - 1) / 2)) for e in epsilons if e < 1],
+        },
+        "The least delta by epsilon", "epsilon", "delta", log="y",
+        subtitle="Laplace noise needs none from epsilon 1 on; who publishes rarely needs it always",
+    )  # fmt: skip
+
+
+def median_chances() -> Any:
+    """With which probability each age is released as the median of thirty."""
+    median = sf.mechanisms.Quantile(0.5, bounds=(0, 120), epsilon=1, spacing=1)
+    ages = [23, 25, 31, 31, 34, 38, 41, 47, 52, 64] * 3
+    chances = {age: math.exp(median.log_probability(age, ages)) for age in range(28, 48)}
+    return _bars(
+        {"chance to be released": chances}, "A private median of thirty ages, epsilon 1", "age", "probability",
+        subtitle="the true median is 34; between values of the data all ages are alike",
+    )  # fmt: skip
+
+
+def noisy_histogram() -> Any:
+    """Counts of a thousand numbers in twenty bins, and what noise does to each."""
+    bins, people = 20, 1_000
+    values = [NormalDist().inv_cdf((k + 0.5) / people) for k in range(people)]
+    width = sf.mechanisms.Laplace(
+        sf.Sensitivity(2, neighbours="replace"), epsilon=0.1, size=bins
+    ).error(confidence=0.95)  # fmt: skip
+    edges = [-4 + 0.4 * j for j in range(bins + 1)]
+    counts = [sum(low <= value < high for value in values) for low, high in itertools.pairwise(edges)]
+    bars = [
+        Bar(low, high, count, count - width, count + width)
+        for (low, high), count in zip(itertools.pairwise(edges), counts, strict=True)
+    ]
+    return over_bins(bars, Names("value", "people", "A thousand numbers, and the noise at epsilon 0.1 (replace)"))
+
+
+def choosing() -> Any:
+    """How often the best of ten candidates is chosen, by its lead over nine equal ones."""
+    foods = tuple(range(10))
+    kinds = {"exponential": sf.mechanisms.Exponential, "permute and flip": sf.mechanisms.PermuteAndFlip}
+    return _curves(
+        {
+            name: [
+                (lead, math.exp(kind(foods, 1, 0.5, monotonic=True).log_probability(0, [lead] + [0] * 9)))
+                for lead in range(26)
+            ]
+            for name, kind in kinds.items()
+        },
+        "Does the best of ten win? Epsilon 0.5", "votes by which the best one leads", "probability that it is chosen",
+    )  # fmt: skip
+
+
 CHARTS: dict[str, Callable[[], Any]] = {
     "course-two-worlds": two_worlds,
     "course-local-and-central": local_and_central,
     "course-loss-of-outputs": loss_of_outputs,
     "course-posterior": posterior,
+    "course-laplace-tails": laplace_tails,
+    "course-clipping": clipping,
+    "course-composition": composition,
+    "course-delta": delta_curves,
+    "course-median": median_chances,
+    "course-histogram": noisy_histogram,
+    "course-choosing": choosing,
 }
 
 
