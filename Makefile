@@ -11,6 +11,7 @@ demo: $(VENV)/installed
 
 # The whole suite and every check.
 test: check wheel
+	$(BIN)/python tests/programs.py
 	$(BIN)/pytest -n 2
 
 # The fast half: style, types, floors of the house, and the tests that need no statistics.
@@ -46,9 +47,9 @@ bench: $(VENV)/developing
 	$(BIN)/python bench/joins.py --json bench/results/joins.json
 	$(BIN)/python bench/ledger.py --json bench/results/ledger.json
 
-# The races on the ledger, ten times as long: some minutes for each store.
+# The races on the ledger, five and ten times as long: some minutes for each store.
 soak: $(VENV)/developing
-	SFUMATO_SOAK=1 $(BIN)/pytest -n 2 tests/ledger/test_race.py
+	SFUMATO_SOAK=1 $(BIN)/pytest -n 2 tests/ledger/test_race.py tests/ledger/test_threads.py
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sfumato needs Python 3.11 or newer: make PYTHON=python3.11 demo")'
