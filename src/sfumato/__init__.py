@@ -20,6 +20,7 @@ from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sensitivity import Norm, Sensitivity
 from sfumato.privacy.unit import Unit
+from sfumato.risk.assess import risk_report
 
 __version__ = "0.1.0"
 
@@ -38,6 +39,7 @@ __all__ = [
     "keys_from",
     "mechanisms",
     "public",
+    "risk_report",
     "table",
     "through",
 ]
