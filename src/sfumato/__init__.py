@@ -7,6 +7,12 @@ True
 True
 """
 
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from sfumato import accounting, mechanisms
 from sfumato.curator.curator import Curator
 from sfumato.curator.quick import ask
@@ -21,6 +27,9 @@ from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sensitivity import Norm, Sensitivity
 from sfumato.privacy.unit import Unit
 
+if TYPE_CHECKING:
+    from sfumato import attacks
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -32,6 +41,7 @@ __all__ = [
     "Unit",
     "accounting",
     "ask",
+    "attacks",
     "column",
     "dates",
     "histogram",
@@ -41,3 +51,11 @@ __all__ = [
     "table",
     "through",
 ]
+
+_LATER = ("attacks",)  # imported when first used, so that the first import stays short
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _LATER:
+        return importlib.import_module(f"sfumato.{name}")
+    raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
