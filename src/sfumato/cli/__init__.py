@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sfumato import __version__
-from sfumato.cli import allowance, ledger
+from sfumato.cli import allowance, attack, ledger
 from sfumato.cli.audit import audit
 from sfumato.cli.demo import demo
 from sfumato.cli.doctor import doctor
@@ -34,6 +34,7 @@ for command in (demo, init, quote, ask, explain):
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(allowance.app, name="allowance")
 app.command()(audit)
+app.add_typer(attack.app, name="attack")
 app.command()(doctor)
 
 

@@ -53,6 +53,7 @@ _IN_SHELL: tuple[tuple[str, str], ...] = (
     (r"or change it by grant", "or change it: sfumato allowance grant"),
     (r"see entries\(\)", "see the numbers: sfumato ledger show"),
     (r"take fewer samples, or allow more time", "take fewer: --samples, or allow more: --limit"),
+    (r"or allow it: patience=\w+", "or allow it: --yes"),
     (r"keep it elsewhere", "keep it elsewhere: url = '/other/folder/ledger.db' below [ledger] in sfumato.toml"),
     (r" \(pandas: to_csv\(index=False\)\)", ""),
     (r"unit=\{'(\w+)': '([^']*)'\}", r"unit = { \1 = '\2' }"),
