@@ -5,6 +5,7 @@ Nothing in them is drawn at random, so the tests compare every stored picture wi
 
 from __future__ import annotations
 
+import doctest
 import itertools
 import math
 import sys
@@ -31,17 +32,18 @@ def _curves(curves: Curves, title: str, along: str, up: str, *, subtitle: str = 
     xs, ys = [row["x"] for row in rows], [row["y"] for row in rows]
     x_scale = altair.Scale(type="log" if "x" in log else "linear", nice=False, zero=False)
     y_scale = altair.Scale(type="log" if "y" in log else "linear", zero="y" not in log)
-    colour = altair.Color(
-        "of:N", title=None, sort=None, scale=altair.Scale(domain=list(curves), range=COLOURS[: len(curves)]),
-        legend=altair.Legend(orient="bottom", columns=2, labelLimit=400),
-    )  # fmt: skip
     base = altair.Chart(altair.InlineData(values=rows), title=_title(title, subtitle))
     return (
         base.mark_line(point=options.get("points", False), strokeWidth=2)
         .encode(
-            x=altair.X("x:Q", title=along, scale=x_scale, axis=_axis(xs, "x" in log, options.get("ticks", ",~f"))),
+            x=altair.X(
+                "x:Q",
+                title=along,
+                scale=x_scale,
+                axis=_axis(xs, "x" in log, options.get("ticks", "~g" if "x" in log else ",~f")),
+            ),
             y=altair.Y("y:Q", title=up, scale=y_scale, axis=_axis(ys, "y" in log, "~g" if "y" in log else ",~f")),
-            color=colour,
+            color=_colour(curves),
         )
         .properties(width=480, height=280)
     )
@@ -58,10 +60,6 @@ def _axis(values: Sequence[float], is_log: bool, form: str) -> Any:
 def _bars(bars: Mapping[str, Mapping[Any, float]], title: str, along: str, up: str, *, subtitle: str = "") -> Any:
     """Bars beside each other: for each name a value by label."""
     rows = [{"label": str(label), "y": y, "of": name} for name, side in bars.items() for label, y in side.items()]
-    colour = altair.Color(
-        "of:N", title=None, sort=None, scale=altair.Scale(domain=list(bars), range=COLOURS[: len(bars)]),
-        legend=altair.Legend(orient="bottom", columns=2, labelLimit=400),
-    )  # fmt: skip
     return (
         altair.Chart(altair.InlineData(values=rows), title=_title(title, subtitle))
         .mark_bar()
@@ -69,10 +67,17 @@ def _bars(bars: Mapping[str, Mapping[Any, float]], title: str, along: str, up: s
             x=altair.X("label:N", title=along, sort=None, axis=altair.Axis(labelAngle=0)),
             xOffset=altair.XOffset("of:N", sort=None),
             y=altair.Y("y:Q", title=up, axis=altair.Axis(format=",~f")),
-            color=colour,
+            color=_colour(bars),
         )
         .properties(width=480, height=280)
     )
+
+
+def _colour(names: Mapping[str, Any]) -> Any:
+    """One for each name, told below the picture if there are several."""
+    scale = altair.Scale(domain=list(names), range=COLOURS[: len(names)])
+    legend = altair.Legend(orient="bottom", columns=2, labelLimit=400) if len(names) > 1 else None
+    return altair.Color("of:N", title=None, sort=None, scale=scale, legend=legend)
 
 
 def _title(title: str, subtitle: str) -> Any:
@@ -235,6 +240,58 @@ def choosing() -> Any:
     )  # fmt: skip
 
 
+def uniqueness() -> Any:
+    """How many of the students of lesson 12 are unique, by the columns that somebody knows; from its own example."""
+    lesson = (Path(__file__).parent / "12-older-defences.md").read_text("utf-8")
+    names: dict[str, Any] = {}
+    block = lesson.split("```python\n")[1].split("```")[0]
+    exec("".join(example.source for example in doctest.DocTestParser().get_examples(block)), names)
+    _, first, *more = names["report"].growth
+    shares = {", ".join(first.columns): first.share, **{f"+ {each.columns[-1]}": each.share for each in more}}
+    return _bars({"unique": shares}, "Nobody's name, and yet alone", "what somebody knows", "share who are unique")
+
+
+def bound() -> Any:
+    """How often any attacker can be right at most, of two equally likely cases."""
+    epsilons = [k / 20 for k in range(1, 101)]
+    kinds = {"is she among the data?": "membership", "which of two values has she?": "value"}
+    curves = {
+        name: [(e, sf.attacks.most_right(sf.Guarantee(epsilon=e), kind)) for e in epsilons]
+        for name, kind in kinds.items()
+    }
+    return _curves(
+        {**curves, "guessing": [(0.05, 0.5), (5, 0.5)]},
+        "The most often that any attacker can be right", "epsilon", "share of right guesses, at most",
+    )  # fmt: skip
+
+
+def reconstruction() -> Any:
+    """How many of a hundred secret bits follow from counts of subsets, by the noise in each."""
+    deviations = [k / 5 for k in range(1, 101)]
+
+    def right(deviation: float, questions: int) -> float:
+        return NormalDist().cdf(0.5 * math.sqrt(questions - 100) / (2 * deviation))
+
+    return _curves(
+        {f"{m:,} questions": [(sigma, right(sigma, m)) for sigma in deviations] for m in (200, 400, 1_600)},
+        "Reconstruction of a hundred secret bits by least squares", "standard deviation of the noise in each count",
+        "share of bits told right", subtitle="one half is guessing",
+    )  # fmt: skip
+
+
+def slips() -> Any:
+    """How often a test passes at a data set where it never should: one lecture's constants, and the mended ones."""
+    deltas = [10.0 ** (-k / 2) for k in range(4, 25)]
+    return _curves(
+        {
+            "the slides' constants": [(d, 0.5 * math.sqrt(d / 2)) for d in deltas],
+            "mended: exactly delta": [(d, d) for d in deltas],
+        },
+        "Propose-test-release: passing where the proposal is wrong", "delta that is promised", "probability to pass",
+        log="xy",
+    )  # fmt: skip
+
+
 CHARTS: dict[str, Callable[[], Any]] = {
     "course-two-worlds": two_worlds,
     "course-local-and-central": local_and_central,
@@ -247,6 +304,10 @@ CHARTS: dict[str, Callable[[], Any]] = {
     "course-median": median_chances,
     "course-histogram": noisy_histogram,
     "course-choosing": choosing,
+    "course-uniqueness": uniqueness,
+    "course-bound": bound,
+    "course-reconstruction": reconstruction,
+    "course-slips": slips,
 }
 
 
