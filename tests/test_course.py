@@ -19,6 +19,8 @@ LESSONS = sorted(FOLDER.glob("[0-9]*.md"))
 SOLUTION = re.compile(r"<details><summary>Solution</summary>\n\n(.*?)</details>", re.DOTALL)
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 
+RAISED = "Traceback (most recent call last):\n    ...\nZeroDivisionError: division by zero\n"
+
 each = pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.stem)
 
 
@@ -88,7 +90,7 @@ def test_a_notebook_has_the_code_of_its_page(lesson: Path, tmp_path: Path) -> No
     made = notebooks.notebook(lesson, tmp_path)
     blocks = [block[1] for block in notebooks.BLOCK.finditer(lesson.read_text("utf-8"))]
     code = [cell["source"] for cell in made["cells"] if cell["cell_type"] == "code"]
-    assert "\n".join(code) == "\n".join(source for block in blocks for source in notebooks.sources(block))
+    assert "\n".join(code) == "\n".join(source for block in blocks for source, _ in notebooks.sources(block))
     for cell in code:
         compile(cell, str(lesson), "exec")
     texts = [cell for cell in made["cells"] if cell["cell_type"] == "markdown"]
@@ -105,6 +107,16 @@ def test_a_notebook_has_the_code_of_its_page(lesson: Path, tmp_path: Path) -> No
 
 
 def test_the_code_of_examples_with_prompts_is_cut_where_something_is_shown() -> None:
-    """A notebook shows the last value of a cell, so each shown value ends one."""
-    block = ">>> a = 1\n>>> a\n1\n>>> def f():\n...     return 2\n>>> f()\n2\n>>> b = 3\n\n"
-    assert list(notebooks.sources(block)) == ["a = 1\na", "def f():\n    return 2\nf()", "b = 3"]
+    """A notebook shows the last value of a cell, so each shown value ends one; what raises is marked."""
+    block = ">>> a = 1\n>>> a\n1\n>>> def f():\n...     return 1 / 0\n>>> f()\n" + RAISED + ">>> b = 3\n\n"
+    cells = [("a = 1\na", False), ("def f():\n    return 1 / 0\nf()", True), ("b = 3", False)]
+    assert list(notebooks.sources(block)) == cells
+
+
+def test_all_notebooks_are_written(tmp_path: Path) -> None:
+    """One for each lesson, and those that show a refusal go on after it."""
+    notebooks.main(str(tmp_path))
+    written = {path.stem: path.read_text("utf-8") for path in tmp_path.glob("*.ipynb")}
+    assert set(written) == {lesson.stem for lesson in LESSONS}
+    refused = {lesson.stem for lesson in LESSONS if "Traceback (most recent call last)" in lesson.read_text("utf-8")}
+    assert {stem for stem, text in written.items() if "raises-exception" in text} == refused != set()

@@ -30,7 +30,7 @@ def notebook(page: Path, folder: Path) -> dict[str, Any]:
         before = text[start : block.start()]
         cells += _text(before, page, folder)
         folded = text.count("<details>", 0, block.start()) > text.count("</details>", 0, block.start())
-        cells += [_code(source, folded) for source in sources(block[1])]
+        cells += [_code(source, folded, raises) for source, raises in sources(block[1])]
         start = block.end()
     cells += _text(text[start:], page, folder)
     for number, cell in enumerate(cells):
@@ -39,19 +39,19 @@ def notebook(page: Path, folder: Path) -> dict[str, Any]:
     return {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
 
 
-def sources(block: str) -> Iterator[str]:
-    """The code of a block as cells: all of it, or of examples with prompts what leads to one result each."""
+def sources(block: str) -> Iterator[tuple[str, bool]]:
+    """The code of a block as cells, each with whether it raises: all of it, or what leads to one result each."""
     if ">>>" not in block:
-        yield block.rstrip("\n")
+        yield block.rstrip("\n"), False
         return
     gathered = ""
     for example in doctest.DocTestParser().get_examples(block):
         gathered += example.source
         if example.want:
-            yield gathered.rstrip("\n")
+            yield gathered.rstrip("\n"), example.exc_msg is not None
             gathered = ""
     if gathered:
-        yield gathered.rstrip("\n")
+        yield gathered.rstrip("\n"), False
 
 
 def _text(text: str, page: Path, folder: Path) -> list[Cell]:
@@ -68,9 +68,11 @@ def _text(text: str, page: Path, folder: Path) -> list[Cell]:
     return [cell] if text else []
 
 
-def _code(source: str, folded: bool) -> Cell:
-    tags: dict[str, Any] = {"jupyter": {"source_hidden": True}} if folded else {}
-    return {"cell_type": "code", "metadata": tags, "source": source, "outputs": [], "execution_count": None}
+def _code(source: str, folded: bool, raises: bool) -> Cell:
+    """A cell; one that is meant to raise does not stop the others."""
+    known: dict[str, Any] = {"jupyter": {"source_hidden": True}} if folded else {}
+    known |= {"tags": ["raises-exception"]} if raises else {}
+    return {"cell_type": "code", "metadata": known, "source": source, "outputs": [], "execution_count": None}
 
 
 def main(where: str = "build/course") -> None:
