@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sfumato import __version__
-from sfumato.cli import allowance, ledger
+from sfumato.cli import allowance, attack, ledger
 from sfumato.cli.audit import audit
 from sfumato.cli.demo import demo
 from sfumato.cli.doctor import doctor
@@ -36,6 +36,7 @@ app.add_typer(ledger.app, name="ledger")
 app.add_typer(allowance.app, name="allowance")
 app.command()(risk)
 app.command()(audit)
+app.add_typer(attack.app, name="attack")
 app.command()(doctor)
 
 
