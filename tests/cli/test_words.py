@@ -27,7 +27,7 @@ FOR_PROGRAMS = (
 
 def messages() -> Iterator[tuple[str, str]]:
     """All texts of the floors below the command line that may be part of a message, formatted parts left open."""
-    programs = ("cli", "mechanisms", "accounting", "privacy", "dbapi.py", "charts.py")
+    programs = ("cli", "mechanisms", "accounting", "privacy", "dbapi.py", "charts")
     for path in sorted(SOURCE.rglob("*.py")):
         if path.relative_to(SOURCE).parts[0] in programs or path.name in ("tabulate.py", "histogram.py"):
             continue
