@@ -79,7 +79,7 @@ def risk_report(
         _check_apart(rows, chosen, units, hidden)
         tell("reading the columns", 0, 0)
         found, anonymity, of, left_out = _searched(encode(rows, chosen, units, count, limit), subsets, yes, tell)
-        profiles = settle(profiles, chosen, found.all_sets)
+        profiles = settle(profiles, chosen, found.all_sets, left_out)
         tell("comparing sensitive values, sums and other files", 0, 0)
         diverse = tuple(diversity(rows, chosen, name, units) for name in hidden)
         judged = _dominance(rows, sums, keys, contributor, float(p))
@@ -150,7 +150,8 @@ def _check_apart(rows: Rows, chosen: Sequence[str], units: Sequence[str], hidden
             )
     if not chosen:
         raise InvalidArgument(
-            f"{rows.label} must have columns that others may know; none was found; name them: columns=['age', 'zip']"
+            f"{rows.label} must have columns that others may know; found direct identifiers alone; "
+            "name them: columns=['age', 'zip']"
         )
 
 

@@ -43,11 +43,11 @@ class Uniqueness:
 
 @dataclass(frozen=True)
 class Partition:
-    """Groups of rows with equal values in `columns`; those of one unit alone are closed.
+    """Groups of rows with equal values in `columns`; those of one row alone are closed.
 
     rows     the places of the rows in open groups; None: of all rows
     group    the number of the group of each of them, from 0 without gaps
-    closed   how many groups have one unit alone
+    closed   how many groups have one row alone
     singled  with units: which of them are alone in some group
     """
 
@@ -77,21 +77,16 @@ class Partition:
         return Partition(self.table, columns, rows, label[found[is_open]], groups, self.closed + closed)
 
     def _split_units(self, found: Places, columns: tuple[int, ...]) -> Partition:
-        assert self.table.unit is not None
+        """With units nothing is closed: one that is alone may still have rows that differ, which are groups."""
+        units = self.table.unit
+        assert units is not None
         label, count = number(found)
-        rows = np.arange(len(label), dtype=np.int32) if self.rows is None else self.rows
-        units = self.table.unit[rows]
         first, last = np.empty(count, np.int32), np.empty(count, np.int32)
         last[label] = units  # rows come in the order of units, and the last one written stays
         first[label[::-1]] = units[::-1]
-        alone = first == last
-        singled = np.zeros(self.table.units, np.bool_) if self.singled is None else self.singled.copy()
-        singled[units[alone[label]]] = True
-        is_open = np.flatnonzero(~alone[label])
-        renumbered = np.cumsum(~alone, dtype=np.int32) - np.int32(1)
-        closed = int(alone.sum())
-        group = renumbered[label[is_open]]
-        return Partition(self.table, columns, rows[is_open], group, count - closed, self.closed + closed, singled)
+        singled = np.zeros(self.table.units, np.bool_)
+        singled[first[first == last]] = True
+        return Partition(self.table, columns, None, label, count, 0, singled)
 
     def measure(self, column: int) -> Uniqueness:
         """What one more column singles out."""
@@ -112,13 +107,12 @@ class Partition:
 
     @cached_property
     def sizes(self) -> Ints:
-        """Units, or rows, of each open group."""
+        """Rows of each open group; with units how many of them each group has."""
         if self.group is None:
             return np.full(min(self.table.of, 1), self.table.of, np.int64)
         if self.table.unit is None:
             return np.bincount(self.group, minlength=self.groups)
-        units = self.table.unit if self.rows is None else self.table.unit[self.rows]
-        pairs = np.sort(self.group.astype(np.int64) * self.table.units + units)
+        pairs = np.sort(self.group.astype(np.int64) * self.table.units + self.table.unit)
         different = np.ones(len(pairs), np.bool_)
         np.not_equal(pairs[1:], pairs[:-1], out=different[1:])
         return np.bincount(pairs[different] // max(self.table.units, 1), minlength=self.groups)
@@ -127,7 +121,7 @@ class Partition:
     def uniqueness(self) -> Uniqueness:
         """What the columns single out."""
         unique = self.closed if self.singled is None else int(self.singled.sum())
-        smallest = 1 if self.closed else int(self.sizes.min(initial=self.table.of))
+        smallest = 1 if unique else int(self.sizes.min(initial=self.table.of))
         return self._result(self.columns, unique, self.closed + self.groups, smallest)
 
     def _result(self, columns: tuple[int, ...], unique: int, groups: int, smallest: int) -> Uniqueness:

@@ -27,8 +27,8 @@ _NAMES = re.compile(
     r"street|address|ip|ip_address|device_id|licen[cs]e_plate)$|^name$",
     re.IGNORECASE,
 )
-_EXACT = 1_000  # values up to which an estimate is replaced by a count
-_AT_ONCE = 100  # columns in one pass
+_EXACT = 2  # values up to which an estimate is replaced by a count: is it one?
+_AT_ONCE = 500  # aggregates in one pass, and of those that need memory a twentieth
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,37 +53,51 @@ class Profile:
 
 def look(rows: Rows, count: int) -> tuple[Profile, ...]:
     """All columns at a first look; numbers of different values are estimates where nothing depends on them."""
+    roughly = _counted(rows, rows.names, "count({0})", "approx_count_distinct({0})")
+    counted = [name for name, (present, some) in roughly.items() if some <= _EXACT or some >= _ROUGHLY * present]
+    exactly = _counted(rows, counted, "count(DISTINCT {0})")
     found = []
-    for start in range(0, len(rows.names), _AT_ONCE):
-        names = rows.names[start : start + _AT_ONCE]
-        asked = ", ".join(f"count({rows.own(name)}), approx_count_distinct({rows.own(name)})" for name in names)
-        row = rows.one(f"SELECT {asked} FROM {rows.sql}")
-        found += [_look(rows, name, count, *row[2 * i : 2 * i + 2]) for i, name in enumerate(names)]
+    for name, (present, some) in roughly.items():
+        distinct = exactly[name][0] if name in exactly else some
+        role = _role(name, distinct, present, count, name in exactly)
+        type = rows.types[name].split("(")[0].lower()
+        found.append(Profile(name, type, role, count - present, distinct, name in exactly))
     return tuple(found)
 
 
-def _look(rows: Rows, name: str, count: int, present: int, distinct: int) -> Profile:
-    is_exact = distinct <= _EXACT or distinct >= _ROUGHLY * present
-    if is_exact:
-        (distinct,) = rows.one(f"SELECT count(DISTINCT {rows.own(name)}) FROM {rows.sql}")
-    values = distinct + (present < count)
-    role: Role = "quasi"
-    if values <= 1:
-        role = "constant"
-    elif names_a_person(name) or _NAMES.search(name) or (is_exact and present > 1 and distinct >= NEARLY * present):
-        role = "identifier"
-    return Profile(name, rows.types[name].split("(")[0].lower(), role, count - present, distinct, is_exact)
+def _counted(rows: Rows, names: Sequence[str], *forms: str) -> dict[str, tuple[int, ...]]:
+    """What aggregates say of columns, many of them in one pass."""
+    found: dict[str, tuple[int, ...]] = {}
+    step = _AT_ONCE // (20 if "DISTINCT" in forms[0] else 1)
+    for start in range(0, len(names), step):
+        some = names[start : start + step]
+        asked = ", ".join(form.format(rows.own(name)) for name in some for form in forms)
+        row = rows.one(f"SELECT {asked} FROM {rows.sql}")
+        width = len(forms)
+        found |= {name: row[place * width : (place + 1) * width] for place, name in enumerate(some)}
+    return found
+
+
+def _role(name: str, distinct: int, present: int, count: int, is_exact: bool) -> Role:
+    if distinct + (present < count) <= 1:
+        return "constant"
+    is_alone = is_exact and present > 1 and distinct >= NEARLY * present
+    return "identifier" if is_alone or names_a_person(name) or _NAMES.search(name) else "quasi"
 
 
 def choose(profiles: Sequence[Profile], apart: Sequence[str]) -> tuple[str, ...]:
     """The columns that are searched where nobody names any: possible quasi-identifiers, those with most values."""
     possible = [each for each in profiles if each.role == "quasi" and each.name not in apart]
+    if not possible:  # one row, or one value everywhere: then what there is
+        possible = [each for each in profiles if each.role == "constant" and each.name not in apart]
     most = sorted(possible, key=lambda each: -each.distinct)[:MOST_COLUMNS]
     return tuple(each.name for each in possible if each in most)
 
 
-def settle(profiles: Sequence[Profile], chosen: Sequence[str], all_sets: Sequence[Uniqueness]) -> tuple[Profile, ...]:
-    """The profiles with what the search found of the columns in it."""
+def settle(
+    profiles: Sequence[Profile], chosen: Sequence[str], all_sets: Sequence[Uniqueness], left_out: int
+) -> tuple[Profile, ...]:
+    """The profiles with what the search found of the columns in it; it saw all values if no row was left out."""
     shares = {frozenset(each.columns): each.share for each in all_sets}
     alone = {each.columns[0]: each for each in all_sets if len(each.columns) == 1}
     settled = []
@@ -95,7 +109,7 @@ def settle(profiles: Sequence[Profile], chosen: Sequence[str], all_sets: Sequenc
             share - shares.get(columns - {each.name}, 0.0) for columns, share in shares.items() if each.name in columns
         ]
         single = alone[each.name]
-        settled.append(
-            replace(each, is_exact=True, unique=single.unique, gain=sum(gains) / len(gains), most=max(gains))
-        )
+        gained = replace(each, unique=single.unique, gain=sum(gains) / len(gains), most=max(gains))
+        distinct = single.groups - bool(each.missing)
+        settled.append(gained if left_out else replace(gained, distinct=distinct, is_exact=True))
     return tuple(settled)

@@ -29,12 +29,13 @@ GIGABYTE = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows in an engine: `sql` stands after FROM; `types` are the engine's, by the columns' names."""
+    """Rows in an engine: `sql` stands after FROM; `types` are the engine's, `owns` the report's names for columns."""
 
     engine: Any
     sql: str
     label: str
     types: dict[str, str]
+    owns: dict[str, str]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -47,7 +48,7 @@ class Rows:
 
     def own(self, name: str) -> str:
         """The report's name for a column, which is safe in SQL."""
-        return f"c{self.names.index(name)}"
+        return self.owns[name]
 
     def kind(self, name: str) -> Kind | None:
         """The kind of a column's values; None where they are compared as texts."""
@@ -109,8 +110,8 @@ def database(memory: float) -> Iterator[Any]:
 def open_rows(engine: Any, source: Source, name: str, only: Sequence[str] | None = None) -> Rows:
     """The rows of a source, of these columns or of all; `name` is free in the engine."""
     listed = source.types()
-    spelt = [find(each, listed, what="column", where=source.label) for each in only or listed]
-    chosen = list(dict.fromkeys(spelt))
+    spelt = [find(each, listed, what="column", where=source.label) for each in only or ()]
+    chosen = list(dict.fromkeys(spelt or listed))
     reader = _reader(engine, source, chosen, f"{name}_frame")
     described = run(engine, f"DESCRIBE SELECT {', '.join(map(quoted, chosen))} FROM {reader}", source.label).fetchall()
     types = {column: str(row[1]) for column, row in zip(chosen, described, strict=True)}
@@ -118,7 +119,7 @@ def open_rows(engine: Any, source: Source, name: str, only: Sequence[str] | None
     # A file of texts is parsed once; others are as fast to read again.
     kind = "TABLE" if isinstance(source, CsvFiles) else "VIEW"
     run(engine, f"CREATE TEMP {kind} {name} AS SELECT {read} FROM {reader}", source.label)
-    return Rows(engine, name, source.label, types)
+    return Rows(engine, name, source.label, types, {column: f"c{place}" for place, column in enumerate(chosen)})
 
 
 def _value(column: str, type: str) -> str:

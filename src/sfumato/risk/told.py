@@ -108,7 +108,7 @@ def _growth(report: Contents) -> Section:
 def _worst(report: Contents) -> Section:
     lines = [
         (*_line(each, ", ".join(each.columns) if place < report.size else f"... + {each.columns[-1]}"),
-         "exact" if place < report.size else "greedy")
+         "exact" if place < report.size or len(each.columns) == len(report.columns) else "greedy")
         for place, each in enumerate(report.worst)
     ]  # fmt: skip
     words = ("For each number of columns the set that singles out most. Greedy: at least so many.",)
