@@ -90,9 +90,7 @@ def measure(path: Path, repeat: int) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--rows", type=Path, help="a parquet file with user_id, region, product, spend; age and day too"
-    )
+    parser.add_argument("--rows", type=Path, help="a parquet file with user_id, region, product, spend, age, day")
     parser.add_argument("--repeat", type=int, default=2)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()

@@ -99,7 +99,9 @@ def risk(
     yes: given.Yes = False,
     quiet: given.Quiet = False,
 ) -> None:
-    """Say what a raw table gives away: who is unique by which columns. For its owner only: the report is not private.
+    """Say what a raw table gives away, for its owner only.
+
+    Who is unique by which columns, k-anonymity, l-diversity, the p-percent rule, linkage. The report is not private.
 
     For example: sfumato risk people.csv --columns age,sex,zip --sensitive diagnosis --html risk.html
     """
