@@ -18,7 +18,9 @@ from sfumato.cli import app
 from sfumato.cli.failure import DEFECT, ENGINE, INTERRUPTED, LEDGER, REFUSED, REFUTED, USAGE
 
 REFERENCE = (ROOT / "docs/reference/command-line.md").read_text(encoding="utf-8")
-HOW_TO = {name: (ROOT / f"docs/how-to/{name}.md").read_text("utf-8") for name in ("use-the-command-line", "audit")}
+HOW_TO = {
+    name: (ROOT / f"docs/how-to/{name}.md").read_text("utf-8") for name in ("use-the-command-line", "audit", "attack")
+}
 LISTED = {"demo", "init", "quote", "ask", "explain", "ledger", "allowance", "audit", "attack", "doctor"}
 
 
@@ -76,7 +78,11 @@ def test_no_arguments_show_the_help(call: Call) -> None:
 
 @pytest.mark.parametrize(
     ("page", "least", "chart", "said"),
-    [("use-the-command-line", 8, "income.svg", "asked before"), ("audit", 4, "audit.svg", "float-laplace: REFUTED")],
+    [
+        ("use-the-command-line", 8, "income.svg", "asked before"),
+        ("audit", 4, "audit.svg", "float-laplace: REFUTED"),
+        ("attack", 3, "averaging.svg", "6,039,000"),
+    ],
 )
 def test_the_commands_of_a_how_to_page_run(tmp_path: Path, page: str, least: int, chart: str, said: str) -> None:
     """Its blocks in order, in one folder, as one script that stops at the first failure."""
