@@ -17,6 +17,7 @@ from sfumato.cli.doctor import doctor
 from sfumato.cli.failure import report
 from sfumato.cli.init import init
 from sfumato.cli.questions import ask, explain, quote
+from sfumato.cli.risk import risk
 
 _DEBUG = "--debug"
 
@@ -33,6 +34,7 @@ for command in (demo, init, quote, ask, explain):
     app.command()(command)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(allowance.app, name="allowance")
+app.command()(risk)
 app.command()(audit)
 app.add_typer(attack.app, name="attack")
 app.command()(doctor)
