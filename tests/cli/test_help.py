@@ -20,7 +20,7 @@ from sfumato.cli.failure import DEFECT, ENGINE, INTERRUPTED, LEDGER, REFUSED, RE
 REFERENCE = (ROOT / "docs/reference/command-line.md").read_text(encoding="utf-8")
 HOW_TO = {
     name: (ROOT / f"docs/how-to/{name}.md").read_text("utf-8")
-    for name in ("use-the-command-line", "audit", "report-risk")
+    for name in ("use-the-command-line", "audit", "attack", "report-risk")
 }
 LISTED = {"demo", "init", "quote", "ask", "explain", "ledger", "allowance", "risk", "audit", "attack", "doctor"}
 
@@ -82,6 +82,7 @@ def test_no_arguments_show_the_help(call: Call) -> None:
     [
         ("use-the-command-line", 8, "income.svg", "asked before"),
         ("audit", 4, "audit.svg", "float-laplace: REFUTED"),
+        ("attack", 3, "averaging.svg", "6,039,000"),
         ("report-risk", 4, "risk.svg", "k-anonymity: k = 4"),
     ],
 )

@@ -7,6 +7,7 @@ question, and charges the same question in other words until nothing is left.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ STORY = (
     "A system adds noise to every count, new noise each time, and keeps no account. "
     "Somebody who knows all others of a village asks again and again, and sees in the mean if one more is there."
 )
-REPEATS, VILLAGES, SIZE = 200, 100, 20
+REPEATS, VILLAGES, SIZE = 200, 500, 20
 
 
 def averaging(
@@ -47,26 +48,31 @@ def averaging(
 
     The other options are those of `Settings`: epsilon, seed, confidence, patience, progress.
     """
-    settings, count = Settings(**options), checks.whole(1, repeats=repeats)
+    settings, count = Settings.read(options), checks.whole(1, repeats=repeats)
+    places: list[Any]
     if data is None:
         places, name = np.repeat(np.arange(checks.whole(1, villages=villages)), SIZE).tolist(), "village"
     else:
         own = Own.read(data, needs=2)
         name = own.column(column, "column")
-        places = [each for each in own.values(name) if each is not None]
+        places = [str(each) for each in own.values(name) if each is not None]
+        if not places:
+            raise InvalidArgument(f"column {name!r} of {own.label} must have values; got none; choose another column")
     keys = list(dict.fromkeys(places))
     settings.allow(count * (ASKING + 5e-5 * len(keys)))
     here = settings.chance("members").below(2, len(keys)).astype(bool)
     table, known = _without_some(places, keys, here)
-    questions = _questions(name, count)
+    questions = _questions(name if data is None else quoted(name), count)
     with world({"people": {name: table}}, {"people": Declared({name: declare(keys=keys)})}) as made:
         guarded = made.guarded(settings.allowance)
         naive = Fresh(made.raw(), 1 / float(settings.allowance), settings.chance("noise"))
         raw = _collect(naive, questions, name, keys, settings, 0)
         private = _collect(guarded, questions, name, keys, settings, 1)
     truth = known + here
-    sides = [_side(word, each, known, here, release, settings) for word, each, release in (
-        ("no ledger, new noise", raw, naive), ("curator", private, guarded))]  # fmt: skip
+    sides = (
+        _side("no ledger, new noise", raw, known, here, naive, settings),
+        _side("curator", private, known, here, guarded, settings),
+    )
     return _outcome(settings, questions, sides, guarded.repeated, _curve(raw, private, truth, settings))
 
 
@@ -101,17 +107,16 @@ def _without_some(places: Sequence[Any], keys: Sequence[Any], here: Any) -> tupl
     kept = [each for place, each in enumerate(places) if place not in gone]
     if not kept:
         raise InvalidArgument(f"villages must have several people each; got {len(places)} rows in all; take other data")
-    numbered = all(isinstance(each, int) for each in keys)
-    sizes = np.array([sum(1 for each in places if each == key) - 1 for key in keys], dtype=np.int64)
-    return np.array(kept, dtype=np.int64 if numbered else object), sizes
+    times = Counter(places)
+    sizes = np.array([times[key] - 1 for key in keys], dtype=np.int64)
+    return np.array(kept, dtype=np.int64 if isinstance(keys[0], int) else object), sizes
 
 
 def _questions(name: str, count: int) -> list[str]:
     """Half of them in the same words, half in others."""
-    first = f"SELECT {quoted(name)}, COUNT(*) AS n FROM people GROUP BY {quoted(name)}"
+    what, by = f"SELECT {name}, COUNT(*) AS n FROM people", f"GROUP BY {name}"
     same = math.ceil(count / 2)
-    other = [first.replace(" GROUP", f" WHERE {i} = {i} GROUP") for i in range(1, count - same + 1)]
-    return [first] * same + other
+    return [f"{what} {by}"] * same + [f"{what} WHERE {i} = {i} {by}" for i in range(1, count - same + 1)]
 
 
 class Fresh:
@@ -123,7 +128,7 @@ class Fresh:
 
     def ask(self, question: str) -> Rows | None:
         """The exact counts, each with its noise."""
-        rows = self._release.ask(question) or []
+        rows = sorted(self._release.ask(question) or [], key=lambda row: str(next(iter(row.values()))))
         self.answered += 1
         noise = self._chance.laplace(self._scale, len(rows))
         return [{**row, "n": row["n"] + each} for row, each in zip(rows, noise, strict=True)]
@@ -141,7 +146,7 @@ def _collect(
     return np.array(found, dtype=np.float64)
 
 
-def _side(name: str, answers: Floats, known: Integers, here: Any, release: Any, settings: Settings) -> Side:
+def _side(name: str, answers: Floats, known: Integers, here: Any, release: Release, settings: Settings) -> Side:
     guesses = answers.mean(axis=0) - known > 0.5
     tally = Tally()
     for guess, truth in zip(guesses, here, strict=True):

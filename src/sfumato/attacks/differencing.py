@@ -42,7 +42,7 @@ STOPPED = {
     "count": "a count of one has noise of several, so it may be nobody or ten, with and without the attribute.",
     "refusal": "whether the curator refuses follows from the question's text and from the ledger, never from the data.",
 }
-LOW, HIGH, OTHERS, PEOPLE, TRIALS, LEAST = 19_000, 119_000, 6_020_000, 120, 50, 5
+LOW, HIGH, OTHERS, PEOPLE, TRIALS, LEAST = 19_000, 119_000, 6_020_000, 120, 100, 5
 _BOUNDS = (0, 200_000)
 
 
@@ -82,7 +82,7 @@ def differencing(
 
     The other options are those of `Settings`: epsilon, seed, confidence, patience, progress.
     """
-    settings, count = Settings(**options), checks.whole(1, trials=trials)
+    settings, count = Settings.read(options), checks.whole(1, trials=trials)
     if kind not in STORIES:
         raise InvalidArgument(f"kind must be one of {', '.join(STORIES)}; got {kind!r}; choose one")
     if data is None:

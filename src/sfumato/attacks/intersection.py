@@ -7,7 +7,7 @@ are few. Differential privacy composes instead: what two releases give away is a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +43,7 @@ HOSPITAL_B: tuple[tuple[str, str, str], ...] = (
     *(("130**", ">35", each) for each in _B_OLD),
 )
 CONDITIONS = tuple(dict.fromkeys(each for *_, each in (*HOSPITAL_A, *HOSPITAL_B)))
-TRIALS = 48
+TRIALS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,7 @@ class _Part:
     row: int
     secret: str
     where: str
+    spell: Callable[[str], str] = str
 
     def having(self, condition: str) -> dict[str, Any]:
         """The table, if this is her condition."""
@@ -63,7 +64,7 @@ class _Part:
 
     def question(self, table: str) -> str:
         """What there is in her group."""
-        secret = quoted(self.secret)
+        secret = self.spell(self.secret)
         return f"SELECT {secret}, COUNT(*) AS n FROM {table} WHERE {self.where} GROUP BY {secret}"
 
 
@@ -87,7 +88,7 @@ def intersection(
     One curator answers for both tables, and each gets half of epsilon. The other options are those of `Settings`:
     epsilon, seed, confidence, patience, progress.
     """
-    settings, count = Settings(**options), checks.whole(1, trials=trials)
+    settings, count = Settings.read(options), checks.whole(1, trials=trials)
     parts = _lectures() if data is None and other is None else _own(data, other, secret, group, other_group)
     keys = tuple(dict.fromkeys(each for part in parts for each in part.columns[part.secret]))
     settings.allow(2 * count * ASKING)
@@ -205,4 +206,4 @@ def _own_part(data: object, secret: str | None, group: Mapping[str, object] | No
     for values in columns.values():
         values.append(values[inside[0]])
     where = " AND ".join(f"{quoted(name)} = {text_literal(value)}" for name, value in known.items())
-    return _Part(columns, own.size, wanted, where)
+    return _Part(columns, own.size, wanted, where, quoted)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ STORY = (
     "A hospital gives diagnoses to research without names, but with zip code, sex and birth date. "
     "Somebody looks up in the list of voters who lives there and was born on that day."
 )
-PATIENTS, TRIALS = 300, 50
+PATIENTS, TRIALS = 300, 100
 DIAGNOSES = ("asthma", "diabetes", "flu", "hepatitis")
 _FIRST = datetime.date(1940, 1, 1)
 
@@ -41,6 +41,7 @@ class _Case:
     secret: str
     beliefs: tuple[float, ...]
     keys: tuple[str, ...]
+    spell: Callable[[str], str] = str
 
 
 def linkage(
@@ -61,7 +62,7 @@ def linkage(
 
     The other options are those of `Settings`: epsilon, seed, confidence, patience, progress.
     """
-    settings, count = Settings(**options), checks.whole(1, trials=trials)
+    settings, count = Settings.read(options), checks.whole(1, trials=trials)
     case = _made_up(checks.whole(2, patients=patients), settings) if data is None else _own(data, columns, secret)
     size = len(case.columns[case.secret])
     settings.allow(count * ASKING)
@@ -126,8 +127,8 @@ def _counts(release: Release, question: str, case: _Case) -> list[float]:
 
 
 def _question(case: _Case, target: int) -> str:
-    known = " AND ".join(f"{quoted(name)} = {text_literal(case.columns[name][target])}" for name in case.known)
-    secret = quoted(case.secret)
+    known = " AND ".join(f"{case.spell(name)} = {text_literal(case.columns[name][target])}" for name in case.known)
+    secret = case.spell(case.secret)
     return f"SELECT {secret}, COUNT(*) AS n FROM patients WHERE {known} GROUP BY {secret}"
 
 
@@ -156,4 +157,4 @@ def _own(data: object, columns: Sequence[str] | str, secret: str | None) -> _Cas
     if len(times) < 2:
         raise InvalidArgument(f"column {wanted!r} must have different values; got one only; choose another column")
     beliefs = tuple(each / own.size for each in times.values())
-    return _Case(texts, known, wanted, beliefs, tuple(times))
+    return _Case(texts, known, wanted, beliefs, tuple(times), quoted)

@@ -48,11 +48,9 @@ def membership(
 
     The other options are those of `Settings`: epsilon, seed, confidence, patience, progress.
     """
-    settings = Settings(**options)
+    settings = Settings.read(options)
     has, frequent, most = _made_up(people, traits, settings) if data is None else _own(data, columns)
     count, many = has.shape
-    if count * many > _MOST:
-        raise InvalidArgument(f"people times traits must be at most {_MOST:,}; got {count * many:,}; take fewer")
     settings.allow(0.2 + count * many * 2e-6)
     inside = settings.chance("members").below(2, count).astype(bool)
     who, what = np.nonzero(has[inside])
@@ -105,8 +103,7 @@ def _frequencies(release: Release, many: int, members: float) -> Floats:
 
 def _made_up(people: int, traits: int, settings: Settings) -> tuple[NDArray[np.bool_], Floats, int]:
     count, many = checks.whole(2, people=people), checks.whole(1, traits=traits)
-    if count * many > _MOST:
-        raise InvalidArgument(f"people times traits must be at most {_MOST:,}; got {count * many:,}; take fewer")
+    _check_size(count, many)
     frequent = 0.1 + 0.8 * settings.chance("frequencies").shares(many)
     return settings.chance("traits").shares(count * many).reshape(count, many) < frequent, frequent, many
 
@@ -114,13 +111,16 @@ def _made_up(people: int, traits: int, settings: Settings) -> tuple[NDArray[np.b
 def _own(data: object, columns: Sequence[str] | str) -> tuple[NDArray[np.bool_], Floats, int]:
     own = Own.read(data, needs=10)
     listed = [own.column(each, "columns") for each in _listed(columns)] or list(own.columns)
-    found = []
-    for name in listed:
-        values = [str(each) for each in own.values(name)]
-        different = list(dict.fromkeys(values))
-        found += [np.array([each == value for each in values]) for value in different]
-    has = np.array(found).T
+    texts = {name: [str(each) for each in own.values(name)] for name in dict.fromkeys(listed)}
+    traits = [(name, value) for name, values in texts.items() for value in dict.fromkeys(values)]
+    _check_size(own.size, len(traits))
+    has = np.array([[each == value for each in texts[name]] for name, value in traits]).T
     return has, has.mean(axis=0), len(listed)  # each has one value in a column
+
+
+def _check_size(people: int, traits: int) -> None:
+    if people * traits > _MOST:
+        raise InvalidArgument(f"people times traits must be at most {_MOST:,}; got {people * traits:,}; take fewer")
 
 
 def _listed(columns: Sequence[str] | str) -> list[str]:

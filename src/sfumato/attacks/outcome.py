@@ -102,6 +102,16 @@ class Outcome:
         return self.curator.low <= self.bound
 
     @property
+    def verdict(self) -> str:
+        """How the curator stands to the bound."""
+        if self.curator.success <= self.bound:
+            return "The curator stays below that."
+        if self.kept:
+            return "The curator is above that by chance only: its interval reaches below."
+        often = round(2 / (1 - self.confidence))
+        return f"The curator is above that: with noise as promised, this happens in one run of {often:,} at most."
+
+    @property
     def promised(self) -> str:
         """What the bound follows from."""
         epsilon = f"epsilon {float(self.guarantee.epsilon):g}"
@@ -119,6 +129,7 @@ class Outcome:
             f"  {'guessing'.ljust(width)}  {percent(self.guessing)}",
             f"  {'at most'.ljust(width)}  {percent(self.bound)} for any attacker ({self.promised})",
             "",
+            self.verdict,
             f"What stopped it: {self.stopped}",
         ]
         return "\n".join(lines)
@@ -161,6 +172,7 @@ class Outcome:
             "neighbours": self.guarantee.neighbours.value,
             "confidence": self.confidence,
             "seen": [{"what": what, "raw": raw, "curator": curator} for what, raw, curator in self.seen],
+            "verdict": self.verdict,
             "stopped": self.stopped,
         }
 

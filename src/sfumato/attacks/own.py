@@ -5,6 +5,7 @@ The attack runs on a copy on this machine. Nothing of it is sent, kept or charge
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,9 +25,9 @@ class Own:
 
     @classmethod
     def read(cls, data: object, needs: int) -> Own:
-        """All rows; refuses a table of fewer than an attack needs, and what is no table."""
+        """All rows; refuses a table of fewer than an attack needs, and what is no table. Of a CSV all are texts."""
         source = read_source(data)
-        with open_public(source) as (engine, rows):
+        with open_public(source, detect=False) as (engine, rows):
             found = engine.execute(f"SELECT * FROM {rows}")
             names = [each[0] for each in found.description]
             listed = found.fetchall()
@@ -69,8 +70,11 @@ class Own:
     def numbers(self, name: str) -> list[float]:
         """The values of a column of numbers."""
         try:
-            return [float(each) for each in self.columns[name]]
+            found = [float(each) for each in self.columns[name]]
         except (TypeError, ValueError):
+            found = [math.nan]
+        if not all(map(math.isfinite, found)):
             raise InvalidArgument(
                 f"column {name!r} of {self.label} must be numbers, none missing; got others; choose another column"
-            ) from None
+            )
+        return found

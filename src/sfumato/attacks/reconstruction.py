@@ -18,7 +18,7 @@ from sfumato.attacks.bound import most_right
 from sfumato.attacks.chance import Chance, Floats, Integers
 from sfumato.attacks.outcome import Outcome, Side
 from sfumato.attacks.own import Own
-from sfumato.attacks.settings import Settings
+from sfumato.attacks.settings import ASKING, Settings
 from sfumato.attacks.world import Declared, Release, number, world
 from sfumato.dataset.column import column as declare
 from sfumato.errors import InvalidArgument
@@ -36,6 +36,7 @@ _WORDS = {
     "gaussian": "Gaussian noise, sd {:g}",
     "laplace": "Laplace noise, scale {:g}",
 }
+_RIDGE = 1e-6  # so that the equations have one solution also if they are too few
 _MOST = 50_000_000  # entries of the equations, each of 8 bytes
 MOST_PEOPLE = 10_000  # a question names half of them, and has an end
 
@@ -61,7 +62,7 @@ def reconstruction(
 
     The other options are those of `Settings`: epsilon, seed, confidence, patience, progress.
     """
-    settings = Settings(**options)
+    settings = Settings.read(options)
     solve = _METHODS.get(method)
     if solve is None:
         raise InvalidArgument(f"method must be least-squares or linear-program; got {method!r}; choose one")
@@ -117,8 +118,8 @@ def _outcome(settings: Settings, asked: Sequence[str], beliefs: tuple[float, flo
 
 def seconds(people: int, questions: int, method: Method = "least-squares", noises: int = len(NOISES)) -> float:
     """About how long it takes: questions to the curator, and the equations solved for each release."""
-    asking = questions * (0.02 + 1.2e-4 * people)
-    squares = 2e-10 * questions * people**2
+    asking = questions * (ASKING + 1.5e-4 * people)
+    squares = 1e-9 * (questions + people) * people**2
     program = 4e-9 * (questions + people) ** 2 * people
     return asking + (noises + 2) * (squares if method == "least-squares" else program)
 
@@ -163,7 +164,9 @@ def _drawn(chance: Chance, kind: str, scale: float, size: int) -> Floats:
 def least_squares(members: NDArray[np.bool_], answers: Floats) -> Integers:
     """The bits nearest to the vector that fits the answers best."""
     known = np.isfinite(answers)
-    found, *_ = np.linalg.lstsq(members[known].astype(np.float64), answers[known], rcond=None)
+    counts = members[known].astype(np.float64)
+    normal = counts.T @ counts + _RIDGE * np.eye(counts.shape[1])
+    found = np.linalg.solve(normal, counts.T @ answers[known])
     return (found > 0.5).astype(np.int64)
 
 

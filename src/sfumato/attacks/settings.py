@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from fractions import Fraction
+from typing import Any
 
 from sfumato import checks
 from sfumato.attacks.chance import Chance
 from sfumato.attacks.world import Progress, silent
-from sfumato.errors import TakesLong
+from sfumato.dataset.name import nearest
+from sfumato.errors import TakesLong, UnknownName
 from sfumato.privacy.guarantee import Guarantee
 
 EPSILON, CONFIDENCE, SEED, PATIENCE = 0.5, 0.95, 1, 600.0
@@ -32,6 +35,18 @@ class Settings:
     patience: float = PATIENCE
     progress: Progress = silent
 
+    @classmethod
+    def read(cls, options: Mapping[str, Any]) -> Settings:
+        """From the options of an attack; refuses those that nobody knows, and those that cannot be meant."""
+        known = [field.name for field in fields(cls)]
+        for name in options:
+            if name not in known:
+                raise UnknownName(f"unknown option {name!r}; {nearest(name, known)}")
+        found = cls(**options)
+        checks.whole(0, seed=found.seed)
+        _ = found.promise, found.sure
+        return found
+
     @property
     def promise(self) -> Guarantee:
         """What the curator promises to everybody."""
@@ -49,7 +64,7 @@ class Settings:
 
     def chance(self, *words: object) -> Chance:
         """Public random numbers."""
-        return Chance(checks.whole(0, seed=self.seed), *words)
+        return Chance(self.seed, *words)
 
     def allow(self, seconds: float) -> None:
         """Refuse what would take longer than is allowed."""

@@ -20,7 +20,7 @@ from sfumato.curator.curator import Curator
 from sfumato.dataset.column import Column
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table, table
-from sfumato.errors import BudgetExhausted
+from sfumato.errors import BudgetExhausted, InvalidArgument
 from sfumato.plan.node import quoted, text_literal
 
 Rows = list[dict[str, Any]]
@@ -77,6 +77,11 @@ class World:
     def guarded(self, epsilon: Fraction, questions: int = 1) -> Guarded:
         """A new curator, whose whole allowance is shared by so many questions."""
         each = Fraction(floor(epsilon * _UNITS / questions), _UNITS)  # the ledger would round it up
+        if not each:
+            least = questions / _UNITS
+            raise InvalidArgument(
+                f"epsilon must be {least:g} or more for {questions:,} questions; got {float(epsilon):g}; ask fewer"
+            )
         return Guarded(Curator(self._declared, allowance=epsilon), each)
 
 

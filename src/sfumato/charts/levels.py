@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.charts.intervals import BLUE, GREY, HEIGHT, PALE, WIDTH, Names, Point, row
+from sfumato.charts.intervals import BLUE, GREY, HEIGHT, ORANGE, PADDING, PALE, WIDTH, Names, Point, row
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,11 @@ def by_powers(points: Sequence[Point], names: Names) -> Any:
     title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
     base = altair.Chart(altair.InlineData(values=[row(point, 0, 0) for point in points]), title=title)
     powers = altair.Scale(type="log", nice=True)
-    colour = altair.Color("series", type="nominal", title=names.series or None, sort=None)
-    across = altair.X("label", type="quantitative", title=names.label, scale=powers)
+    colour = altair.Color(
+        "series", type="nominal", title=names.series or None, sort=None, scale=altair.Scale(range=[ORANGE, GREY, BLUE])
+    )
+    along = altair.Scale(type="log", nice=False, padding=PADDING)
+    across = altair.X("label", type="quantitative", title=names.label, scale=along)
 
     def up(field: str) -> Any:
         return altair.Y(field, type="quantitative", title=names.value, scale=powers)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -73,17 +72,6 @@ Columns = Annotated[
 ]
 
 
-def _order(name: str) -> Callable[..., Order]:
-    """What all attacks share, as one value."""
-
-    def made(
-        epsilon: float, seed: int, confidence: float, plot: Path | None, as_json: bool, quiet: bool, yes: bool
-    ) -> Order:
-        return Order(name, {"epsilon": epsilon, "seed": seed, "confidence": confidence}, plot, as_json, quiet, yes)
-
-    return made
-
-
 @app.callback()
 def _listed(context: typer.Context) -> None:
     """Attacks that succeed on a raw release and fail against the curator."""
@@ -122,7 +110,7 @@ def differencing(
     yes: given.Yes = False,
 ) -> None:
     """Subtract two answers, and have one person."""
-    _order("differencing")(epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+    Order.of("differencing", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
         attacks.differencing,
         kind=kind, people=people, trials=trials, data=data, column=column, name=name, target=target,
         bounds=read_bounds(bounds),
@@ -148,7 +136,7 @@ def averaging(
     yes: given.Yes = False,
 ) -> None:
     """Ask again and again, and take the mean."""
-    _order("averaging")(epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+    Order.of("averaging", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
         attacks.averaging, repeats=repeats, villages=villages, data=data, column=column
     )
 
@@ -179,7 +167,7 @@ def reconstruction(
 ) -> None:
     """Solve equations for everybody's secret."""
     noises = NOISES if noise is None else [read_noise(each) for each in noise]
-    _order("reconstruction")(epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+    Order.of("reconstruction", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
         attacks.reconstruction,
         people=people, questions=questions, method=method, noises=noises, data=data, column=column, value=value,
     )  # fmt: skip
@@ -201,7 +189,7 @@ def linkage(
     yes: given.Yes = False,
 ) -> None:
     """Join rows without names with a list that has names."""
-    _order("linkage")(epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+    Order.of("linkage", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
         attacks.linkage, patients=patients, trials=trials, data=data, columns=read_listed(columns), secret=secret
     )
 
@@ -231,7 +219,7 @@ def intersection(
     yes: given.Yes = False,
 ) -> None:
     """Compare two k-anonymous tables."""
-    _order("intersection")(epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+    Order.of("intersection", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
         attacks.intersection,
         trials=trials, data=data, other=other, secret=secret,
         group=read_group(group, "--group"), other_group=read_group(other_group, "--other-group"),
@@ -253,9 +241,6 @@ def membership(
     yes: given.Yes = False,
 ) -> None:
     """Find out who is among the data, from frequencies alone."""
-    _order("membership")(epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+    Order.of("membership", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
         attacks.membership, people=people, traits=traits, data=data, columns=read_listed(columns)
     )
-
-
-ALL: dict[str, Any] = {name: getattr(attacks, name) for name in STORIES_BY_NAME}

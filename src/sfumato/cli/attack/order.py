@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from sfumato.attacks import Outcome
+from sfumato.attacks import Outcome, Side
 from sfumato.attacks.outcome import percent
 from sfumato.cli.failure import INTERRUPTED
 from sfumato.cli.formats import Target
@@ -31,6 +31,21 @@ class Order:
     as_json: bool
     quiet: bool
     yes: bool
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        epsilon: float,
+        seed: int,
+        confidence: float,
+        plot: Path | None,
+        as_json: bool,
+        quiet: bool,
+        yes: bool,
+    ) -> Order:
+        """From the options that all attacks have, in their order."""
+        return cls(name, {"epsilon": epsilon, "seed": seed, "confidence": confidence}, plot, as_json, quiet, yes)
 
     def run(self, attack: Callable[..., Outcome], **sizes: Any) -> None:
         """Run it, and tell what came of it."""
@@ -103,12 +118,13 @@ def tell(outcome: Outcome, *, quiet: bool) -> None:
     show(console, rows, right=(1, 2, 3, 4))
     say(console, f"guessing is right in {percent(outcome.guessing)}; at epsilon "
         f"{float(outcome.guarantee.epsilon):g} no attacker at all can exceed {percent(outcome.bound)}")  # fmt: skip
+    say(console, outcome.verdict, "bold green" if outcome.kept else "bold red")
     if not quiet:
-        say(console, f"(the promise is {outcome.promised})")
+        say(console, f"(the promise: {outcome.promised})")
         say(console, f"\nWhat stopped it: {outcome.stopped}")
 
 
-def _row(side: Any) -> tuple[str, str, str, str, str]:
+def _row(side: Side) -> tuple[str, str, str, str, str]:
     became = [f"{side.answered:,}"]
     became += [f"{side.repeated:,} repeated"] if side.repeated else []
     became += [f"{side.refused:,} refused"] if side.refused else []
