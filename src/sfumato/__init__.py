@@ -7,6 +7,8 @@ True
 True
 """
 
+from typing import TYPE_CHECKING, Any
+
 from sfumato import accounting, mechanisms
 from sfumato.curator.curator import Curator
 from sfumato.curator.quick import ask
@@ -20,6 +22,19 @@ from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sensitivity import Norm, Sensitivity
 from sfumato.privacy.unit import Unit
+
+if TYPE_CHECKING:
+    from sfumato import audit as audit
+else:
+
+    def __getattr__(name: str) -> Any:
+        """`sf.audit` when it is first used: few need it, and it would make every import slower."""
+        if name != "audit":
+            raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
+        import importlib
+
+        return importlib.import_module("sfumato.audit")
+
 
 __version__ = "0.1.0"
 

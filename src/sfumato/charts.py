@@ -16,6 +16,7 @@ BLUE, PALE, GREY, ORANGE = "#2b6a99", "#9cc3de", "#444444", "#d9822b"
 _WIDTH, _HEIGHT = 480, 300
 _FEW = 12  # labels of an axis that are all shown
 _DENSE = 40  # dates beyond which intervals become a band
+_LEVEL = 60  # characters of all labels together that fit beside each other
 _MARGIN = 0.08  # of the height, for arrows
 _LINE = 60  # characters of all labels that stand beside each other
 _PADDING = 12  # points at both ends of an axis of numbers or dates
@@ -283,7 +284,9 @@ def two_sides(bars: Sequence[tuple[str, float, float, float, float, bool]], few:
     )
     up = altair.Y("share", type="quantitative", title=names.value)
     if few:
-        across = altair.X("label", type="nominal", title=names.label, sort=None, axis=altair.Axis(labelAngle=-45))
+        longest, labels = max((len(str(row["label"])) for row in rows), default=0), len(rows) // 2
+        angle = 0 if labels * longest <= _LEVEL else -45
+        across = altair.X("label", type="nominal", title=names.label, sort=None, axis=altair.Axis(labelAngle=angle))
         drawn = base.mark_bar().encode(
             x=across, xOffset=altair.XOffset("side", type="nominal", sort=None), y=up, color=colour, opacity=shade
         )
