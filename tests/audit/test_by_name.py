@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import sfumato as sf
 from sfumato.audit.by_name import NAMES, is_mechanism, mechanism_game
 from sfumato.errors import InvalidArgument
 from sources import Seeded
@@ -66,3 +67,18 @@ def test_what_cannot_be_meant_is_refused(name: str, options: dict[str, Any], bot
     """With what was expected."""
     with pytest.raises(InvalidArgument, match=re.escape(said)):
         mechanism_game(name, options, *both)
+
+
+def test_a_mechanism_of_this_package_is_not_accused_by_inputs_that_are_no_neighbours() -> None:
+    """Also where it is given as it is, not by its name; what a function of one's own takes is believed."""
+    with pytest.raises(InvalidArgument, match="which are no neighbours"):
+        sf.audit.game(sf.mechanisms.Laplace(sensitivity=1, epsilon=1), 0, 10)
+    assert sf.audit.game(lambda value: value, 0, 10, epsilon=1).value == 0
+
+
+def test_whole_numbers_are_drawn_in_bins_without_teeth() -> None:
+    """As many whole numbers in each bin: a geometric distribution falls from its top on both sides, up to noise."""
+    finding = mechanism_game("geometric", {"epsilon": 0.1}).play(20_000, entropy=Seeded(3))
+    drawn = [side for side in finding.sides if side.end > side.start]
+    assert len(drawn) > 41 and {side.end - side.start for side in drawn} == {1.0}
+    assert sum(side.value for side in drawn) > 0.98

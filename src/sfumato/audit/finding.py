@@ -10,6 +10,7 @@ probability (1 - confidence) / 2k at most; by the union bound all hold at once.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -164,14 +165,20 @@ class Finding:
 
 
 def short(value: object, most: int = 60) -> str:
-    """An input or output on one line, cut in the middle where it is long.
+    """An input on one line; a long one by what is in it how often, or cut in the middle.
 
-    >>> short([1, 2, 3]), short(list(range(100)), most=20)
-    ('[1, 2, 3]', '[0, 1, 2, ...8, 99]')
+    >>> short([1, 2, 3]), short([7.0] * 13 + [9.0] * 12)
+    ('[1, 2, 3]', '13 times 7.0, 12 times 9.0')
+    >>> short(list(range(100)), most=20)
+    '[0, 1, 2, ...98, 99]'
     """
     words = " ".join(repr(value).split())
-    keep = (most - 3) // 2
-    return words if len(words) <= most else f"{words[: keep + 2]}...{words[2 - keep :]}"
+    if len(words) > most and isinstance(value, list | tuple):
+        counted = Counter(map(repr, value)).items()
+        grouped = ", ".join(f"{count} times {each}" for each, count in counted)
+        words = min(words, grouped, key=len)
+    half = (most - 3) // 2
+    return words if len(words) <= most else f"{words[: most - 3 - half]}...{words[-half:]}"
 
 
 def floor(epsilon: float) -> str:
