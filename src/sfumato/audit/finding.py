@@ -170,7 +170,7 @@ def short(value: object, most: int = 60) -> str:
     >>> short([1, 2, 3]), short([7.0] * 13 + [9.0] * 12)
     ('[1, 2, 3]', '13 times 7.0, 12 times 9.0')
     >>> short(list(range(100)), most=20)
-    '[0, 1, 2, ...98, 99]'
+    '[0, 1, 2,... 98, 99]'
     """
     words = " ".join(repr(value).split())
     if len(words) > most and isinstance(value, list | tuple):
