@@ -22,6 +22,7 @@ from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sensitivity import Norm, Sensitivity
 from sfumato.privacy.unit import Unit
+from sfumato.risk.assess import risk_report
 
 if TYPE_CHECKING:
     from sfumato import audit as audit
@@ -53,6 +54,7 @@ __all__ = [
     "keys_from",
     "mechanisms",
     "public",
+    "risk_report",
     "table",
     "through",
 ]

@@ -7,6 +7,7 @@ series, which is shown by colour. What has no end is drawn to the edge, faded an
 from __future__ import annotations
 
 import datetime
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -258,6 +259,41 @@ def _moment(time: datetime.datetime) -> Any:
     import altair
 
     return altair.DateTime(year=time.year, month=time.month, date=time.day, hours=time.hour, minutes=time.minute)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share by its label, written beside its bar; `series` puts bars into a panel of their own."""
+
+    label: str
+    share: float
+    written: str
+    series: str = ""
+
+
+def shares(bars: Sequence[Share], names: Names) -> Any:
+    """Shares of a whole as bars from left to right, in their order, each series in a panel below the last one."""
+    import altair
+
+    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
+    panels = []
+    for series in dict.fromkeys(bar.series for bar in bars):
+        rows = [
+            {"place": place, "label": in_words(bar.label), "share": bar.share, "written": bar.written}
+            for place, bar in enumerate(each for each in bars if each.series == series)
+        ]
+        base = altair.Chart(altair.InlineData(values=rows))
+        # by place, for two labels may be equal; shown by an expression that reads no label as a format
+        texts = altair.Axis(labelExpr=f"{json.dumps([row['label'] for row in rows])}[datum.value]", labelLimit=260)
+        down = altair.Y("place", type="ordinal", title=series or names.label, axis=texts)
+        along = altair.X(
+            "share", type="quantitative", title=names.value, scale=altair.Scale(domain=[0, 1]),
+            axis=altair.Axis(format="%"),
+        )  # fmt: skip
+        drawn = base.mark_bar(color=PALE).encode(x=along, y=down)
+        written = base.mark_text(align="left", dx=4, color=GREY).encode(x=along, y=down, text="written:N")
+        panels.append(altair.layer(drawn, written).properties(width=_WIDTH, height=24 * len(rows)))
+    return altair.vconcat(*panels, title=title)
 
 
 def two_sides(bars: Sequence[tuple[str, float, float, float, float, bool]], few: bool, names: Names) -> Any:

@@ -17,6 +17,7 @@ from sfumato.cli.doctor import doctor
 from sfumato.cli.failure import report
 from sfumato.cli.init import init
 from sfumato.cli.questions import ask, explain, quote
+from sfumato.cli.risk import risk
 
 _DEBUG = "--debug"
 
@@ -42,6 +43,7 @@ _EXAMPLES = {
         'sfumato audit "SELECT COUNT(*) AS n FROM visits"',
         "sfumato audit zoo",
     ),
+    risk: ("sfumato risk people.csv --columns age,sex,zip",),
     doctor: ("sfumato doctor",),
 }
 
@@ -55,6 +57,7 @@ for command in (demo, init, quote, ask, explain):
     app.command(epilog=_examples(command))(command)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(allowance.app, name="allowance")
+app.command(epilog=_examples(risk))(risk)
 app.command(epilog=_examples(audit))(audit)
 app.command(epilog=_examples(doctor))(doctor)
 

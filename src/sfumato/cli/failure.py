@@ -53,6 +53,17 @@ _IN_SHELL: tuple[tuple[str, str], ...] = (
     (r"or change it by grant", "or change it: sfumato allowance grant"),
     (r"see entries\(\)", "see the numbers: sfumato ledger show"),
     (r"take fewer samples, or allow more time", "take fewer: --samples, or allow more: --limit"),
+    (
+        r"take smaller sets \(subsets=2\), fewer columns, or confirm it: yes=True",
+        "take smaller sets: --subsets 2, fewer columns, or confirm it: --yes",
+    ),
+    (r"take fewer columns, or more memory", "take fewer: --columns, or more: --memory"),
+    (r"name them: columns=\[[^]]*\]", "name them: --columns age,zip"),
+    (
+        r"\bby and contributor belong to sums; got no sums; name the column that is added up",
+        "--by and --contributor belong to --sum; got no --sum; name the column that is added up",
+    ),
+    (r"link and on belong together", "--link and --on belong together"),
     (r"keep it elsewhere", "keep it elsewhere: url = '/other/folder/ledger.db' below [ledger] in sfumato.toml"),
     (r" \(pandas: to_csv\(index=False\)\)", ""),
     (r"unit=\{'(\w+)': '([^']*)'\}", r"unit = { \1 = '\2' }"),
