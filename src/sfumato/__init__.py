@@ -7,7 +7,11 @@ True
 True
 """
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from sfumato import accounting, mechanisms
 from sfumato.curator.curator import Curator
@@ -25,17 +29,7 @@ from sfumato.privacy.unit import Unit
 from sfumato.risk.assess import risk_report
 
 if TYPE_CHECKING:
-    from sfumato import audit as audit
-else:
-
-    def __getattr__(name: str) -> Any:
-        """`sf.audit` when it is first used: few need it, and it would make every import slower."""
-        if name != "audit":
-            raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
-        import importlib
-
-        return importlib.import_module("sfumato.audit")
-
+    from sfumato import attacks, audit
 
 __version__ = "0.1.0"
 
@@ -48,6 +42,8 @@ __all__ = [
     "Unit",
     "accounting",
     "ask",
+    "attacks",
+    "audit",
     "column",
     "dates",
     "histogram",
@@ -58,3 +54,11 @@ __all__ = [
     "table",
     "through",
 ]
+
+_LATER = ("attacks", "audit")  # imported when first used, so that the first import stays short
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _LATER:
+        return importlib.import_module(f"sfumato.{name}")
+    raise AttributeError(f"module 'sfumato' has no attribute {name!r}")

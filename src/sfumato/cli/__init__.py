@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sfumato import __version__
-from sfumato.cli import allowance, ledger
+from sfumato.cli import allowance, attack, ledger
 from sfumato.cli.audit import audit
 from sfumato.cli.demo import demo
 from sfumato.cli.doctor import doctor
@@ -43,7 +43,7 @@ _EXAMPLES = {
         'sfumato audit "SELECT COUNT(*) AS n FROM visits"',
         "sfumato audit zoo",
     ),
-    risk: ("sfumato risk people.csv --columns age,sex,zip",),
+    risk: ("sfumato risk people.csv --columns age,sex,zip --sensitive diagnosis --html risk.html",),
     doctor: ("sfumato doctor",),
 }
 
@@ -59,6 +59,7 @@ app.add_typer(ledger.app, name="ledger")
 app.add_typer(allowance.app, name="allowance")
 app.command(epilog=_examples(risk))(risk)
 app.command(epilog=_examples(audit))(audit)
+app.add_typer(attack.app, name="attack")
 app.command(epilog=_examples(doctor))(doctor)
 
 
