@@ -29,7 +29,7 @@ from sfumato.privacy.unit import Unit
 from sfumato.risk.assess import risk_report
 
 if TYPE_CHECKING:
-    from sfumato import attacks
+    from sfumato import attacks, audit
 
 __version__ = "0.1.0"
 
@@ -43,6 +43,7 @@ __all__ = [
     "accounting",
     "ask",
     "attacks",
+    "audit",
     "column",
     "dates",
     "histogram",
@@ -54,7 +55,7 @@ __all__ = [
     "through",
 ]
 
-_LATER = ("attacks",)  # imported when first used, so that the first import stays short
+_LATER = ("attacks", "audit")  # imported when first used, so that the first import stays short
 
 
 def __getattr__(name: str) -> ModuleType:
