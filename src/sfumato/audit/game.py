@@ -114,7 +114,8 @@ def game(
     else:
         raise InvalidArgument("epsilon must be given, since the mechanism does not say what it claims; for example 1")
     _check_neighbours(value, neighbour, claim.neighbours)
-    check_apart(mechanism, value, neighbour)
+    if epsilon is None:  # its own claim is about inputs as near as it declares; another claim is the caller's
+        check_apart(mechanism, value, neighbour)
     called: str = name or getattr(mechanism, "__name__", None) or type(mechanism).__name__
     return Game(called, _sampled(mechanism), value, neighbour, claim)
 
