@@ -63,7 +63,8 @@ class Game:
         patience = Patience(float(checks.positive(seconds=seconds)))
         both = draw(self.sample, (self.value, self.neighbour), count, entropy, patience, progress)
         delta, half = rounding.up(self.claim.delta), count // 2
-        reader = Reader.learn(_joined(both[0][:half], both[1][:half]))
+        first = both[0][:half], both[1][:half]
+        reader = Reader.learn(_joined(*first), first)
         early, late = ([reader.read(side[cut]) for side in both] for cut in (slice(half), slice(half, None)))
         events = learn(reader, _parts(early), delta, miss)
         tested = sorted((_test(event, late, delta, miss) for event in events), key=lambda pair: -pair[0].certified)
