@@ -10,23 +10,39 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from sfumato import checks, rounding
-from sfumato.audit.draw import Outputs, Patience, Progress, Sample, draw
+from sfumato.audit.draw import Outputs, Patience, Progress, Sample, draw, words
 from sfumato.audit.events import MOST_EVENTS, Event, Parts, learn
 from sfumato.audit.finding import Finding, Tested, ceiling
 from sfumato.audit.outputs import Floats, Reader
 from sfumato.audit.picture import picture
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.errors import InvalidArgument
+from sfumato.errors import InvalidArgument, MechanismFailed, SfumatoError
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours, Relation
 
 LEAST, SAMPLES, CONFIDENCE, SECONDS = 100, 100_000, 0.999, 300.0
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Outputs are somebody else's as well, and may do anything when they are compared."""
+    try:
+        yield
+    except SfumatoError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise MechanismFailed(
+            f"outputs must be numbers, vectors, sets of keys, or one of few categories; reading one raised "
+            f"{words(error)}; return plain values"
+        ) from error
 
 
 def _silent(done: int, of: int) -> None:
@@ -64,8 +80,9 @@ class Game:
         both = draw(self.sample, (self.value, self.neighbour), count, entropy, patience, progress)
         delta, half = rounding.up(self.claim.delta), count // 2
         first = both[0][:half], both[1][:half]
-        reader = Reader.learn(_joined(*first), first)
-        early, late = ([reader.read(side[cut]) for side in both] for cut in (slice(half), slice(half, None)))
+        with _reading():
+            reader = Reader.learn(_joined(*first), first)
+            early, late = ([reader.read(side[cut]) for side in both] for cut in (slice(half), slice(half, None)))
         events = learn(reader, _parts(early), delta, miss)
         tested = sorted((_test(event, late, delta, miss) for event in events), key=lambda pair: -pair[0].certified)
         return Finding(
@@ -133,7 +150,7 @@ def _sampled(mechanism: Any) -> Sample:
 def _check_neighbours(value: Any, neighbour: Any, relation: Neighbours) -> None:
     """Refuse inputs that are certainly no neighbours: the same, or rows that differ by more than one of them."""
     both = value, neighbour
-    if type(value) is type(neighbour) and repr(value) == repr(neighbour):
+    if type(value) is type(neighbour) and _same(value, neighbour):
         raise InvalidArgument("value and neighbour must differ by one unit; got the same twice; change one of them")
     if not all(isinstance(each, list | tuple) for each in both) or len(value) == len(neighbour):
         return  # numbers, or vectors of the same length: how far they may be apart is not known here
@@ -147,6 +164,12 @@ def _check_neighbours(value: Any, neighbour: Any, relation: Neighbours) -> None:
             f"neighbours must differ by one row; got {len(value)} and {len(neighbour)} rows that differ by more; "
             "add or remove one row only"
         )
+
+
+def _same(value: Any, neighbour: Any) -> bool:
+    if isinstance(value, np.ndarray):  # whose texts leave out the middle
+        return bool(value.shape == neighbour.shape and value.tobytes() == neighbour.tobytes())
+    return repr(value) == repr(neighbour)
 
 
 def _read_samples(samples: int) -> int:

@@ -7,6 +7,7 @@ import os
 import sys
 from typing import Any
 
+from sfumato.audit.draw import words
 from sfumato.dataset.name import nearest
 from sfumato.errors import InvalidArgument, MechanismFailed, UnknownName
 
@@ -36,6 +37,7 @@ def _module(name: str) -> Any:
                 f"module {name!r} must be in this folder or installed; it was not found; check the name, or go there"
             ) from None
         raise MechanismFailed(f"module {name!r} must import; it needs {error.name!r}; install that first") from error
-    except Exception as error:
-        said = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise MechanismFailed(f"module {name!r} must import; it raised {said}; run it by itself first") from error
+    except (Exception, SystemExit) as error:
+        raise MechanismFailed(
+            f"module {name!r} must import; it raised {words(error)}; run it by itself first"
+        ) from error

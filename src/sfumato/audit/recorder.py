@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import cast
 
 from sfumato.audit.dice import Dice
@@ -100,12 +101,13 @@ def large(label: str, exact: Sequence[int]) -> list[int]:
 def seeded(seed: int) -> Script:
     """A script of any numbers, which follow from seed, label and length."""
 
-    def script(label: str, exact: Sequence[int]) -> list[int]:
-        dice = Dice(f"{seed} {label} {len(exact)}")
+    @cache
+    def numbers(label: str, length: int) -> list[int]:
+        dice = Dice(f"{seed} {label} {length}")
         size = dice.among((10, 10**4, 10**12))
-        return [dice.among((0, 0, dice.between(-size, size))) for _ in exact]
+        return [dice.among((0, 0, dice.between(-size, size))) for _ in range(length)]
 
-    return script
+    return lambda label, exact: numbers(label, len(exact))
 
 
 def realistic(seed: int) -> Script:

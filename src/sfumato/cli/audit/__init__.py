@@ -97,7 +97,12 @@ class Order:
     def play(self, chosen: Game, samples: int = SAMPLES) -> Finding:
         """Sample, with a bar."""
         with self.progress("drawing samples") as progress:
-            return chosen.play(self.samples or samples, self.confidence, seconds=self.seconds, progress=progress)
+            return chosen.play(
+                samples if self.samples is None else self.samples,
+                self.confidence,
+                seconds=self.seconds,
+                progress=progress,
+            )
 
     def draw(self, finding: Finding) -> None:
         """The chart, if one was asked for."""
@@ -172,9 +177,14 @@ def _game(
     if ":" not in what:
         known = [*NAMES, "zoo", *(each.name for each in ZOO)]
         raise UnknownName(f"unknown mechanism {what!r}; {nearest(what, known)}; or give SQL, or module:name")
+    _refuse("a mechanism of your own", {"--with": parameters or None})
     found = load(what)
     if isinstance(found, Game):
+        given_to = {"--epsilon": epsilon, "--delta": delta, "--value": value, "--neighbour": neighbour}
+        _refuse(f"{what} is a game that has its claim and its neighbours, and it", given_to)
         return found
+    if epsilon is None and delta is not None and hasattr(found, "guarantee"):
+        raise InvalidArgument("--delta must come with --epsilon; got it alone; the mechanism has a claim of its own")
     inputs = (0 if value is None else value, 1 if neighbour is None else neighbour)
     claim = epsilon if epsilon is not None or hasattr(found, "guarantee") else 1.0
     return game(found, *inputs, epsilon=claim, delta=delta or 0, name=what)
