@@ -65,7 +65,12 @@ def _report(recorded: Recorded, finding: Finding | None, order: Asking) -> None:
         )
         rows = [["release", "most that a neighbour used of it"]]
         show(console, rows + [[label, f"{part:.0%}"] for label, part in recorded.used.items()], right=(1,))
-        say(console, "No statistics: had one moved further, that would be a proof. No real row was read.")
+        say(
+            console,
+            "Nothing exact was looked at elsewhere, and what was made of the same outputs is the same. No statistics: "
+            "had one moved further, that would be a proof. That none did is no proof: other tables may tell more. No real "
+            "row was read.",
+        )
     if finding is not None:
         say(console, "\nAnd by sampling what it answers:")
         show_finding(finding, order)

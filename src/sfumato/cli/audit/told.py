@@ -67,7 +67,10 @@ def _print(finding: Finding, *, quiet: bool) -> None:
 def _meaning(finding: Finding) -> str:
     """What follows, and what does not."""
     if finding.refuted:
-        return "\nThe claim is false: an honest mechanism shows this less often than once in " + _rarely(finding)
+        return (
+            "\nThe claim is false, if these inputs are neighbours: an honest mechanism shows this less often than once "
+            f"in {_rarely(finding)}"
+        )
     most = f"{finding.samples:,} samples a side can certify at most {floor(finding.ceiling)}"
     if not finding.could_refute:
         return f"\n{most}: too few to refute this claim. Take more: --samples {10 * finding.samples}"
