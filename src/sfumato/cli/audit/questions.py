@@ -68,8 +68,8 @@ def _report(recorded: Recorded, finding: Finding | None, order: Asking) -> None:
         say(
             console,
             "Nothing exact was looked at elsewhere, and what was made of the same outputs is the same. No statistics: "
-            "had one moved further, that would be a proof. That none did is no proof: other tables may tell more. No real "
-            "row was read.",
+            "had one moved further, that would be a proof. That none did is no proof: other tables may tell more. "
+            "No real row was read.",
         )
     if finding is not None:
         say(console, "\nAnd by sampling what it answers:")
