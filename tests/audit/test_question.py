@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,13 @@ import pytest
 
 from sfumato.audit import neighbourhood as made
 from sfumato.audit import recorder
+from sfumato.audit.noise import Repeated, wrong_noise
 from sfumato.audit.question import question_game, record_plan, record_question
 from sfumato.curator import measure
 from sfumato.curator.curator import Curator
 from sfumato.curator.measure import Measured
 from sfumato.curator.options import Options
-from sfumato.curator.release import Releaser
+from sfumato.curator.release import NoisyReleaser, Releaser
 from sfumato.dataset.column import Key, column, dates
 from sfumato.dataset.table import Table, table
 from sfumato.engines import duckdb_run
@@ -25,10 +27,13 @@ from sfumato.engines.engine import Cells, Run
 from sfumato.engines.weights import WEIGHT
 from sfumato.plan.price import PricedPlan
 from sfumato.plan.selection import Selection
+from sfumato.plan.share import Share
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.sensitivity import Norm
 from sources import Seeded
 
 GATE = 1 - 1e-7
+RELEASE = NoisyReleaser.release
 TEMPLATES = (
     "SELECT COUNT(*) AS n FROM visits",
     "SELECT COUNT(spent) AS n FROM visits WHERE spent > 10",
@@ -141,6 +146,53 @@ def test_a_weight_that_is_too_heavy_is_found_by_the_recorder(visits: Table, monk
     monkeypatch.setattr(duckdb_run, "weight", lambda influence, limit: f"(2 * {honest(influence, limit)})")
     found = record_question(curator_of(visits), TEMPLATES[2], bound=1)
     assert found.refuted and "moved by" in found.violations[0] and "REFUTED" in found.describe()
+
+
+def no_noise_at_zero(releaser: NoisyReleaser, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
+    return [
+        number and noisy for number, noisy in zip(exact, RELEASE(releaser, label, exact, moves, share), strict=True)
+    ]
+
+
+def one_draw_for_all(releaser: NoisyReleaser, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
+    drawn = RELEASE(releaser, label, [0], moves, share)[0]
+    return [number + drawn for number in exact]
+
+
+def none(releaser: NoisyReleaser, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
+    return list(exact)
+
+
+@pytest.mark.parametrize("wrong", (no_noise_at_zero, one_draw_for_all, none), ids=lambda wrong: wrong.__name__)
+def test_a_releaser_that_adds_something_else_is_found(visits: Table, monkeypatch: Any, wrong: Any) -> None:
+    """The recorder stands in its place, so it is looked at by itself."""
+    monkeypatch.setattr(NoisyReleaser, "release", wrong)
+    found = record_plan(plan_of(visits, TEMPLATES[2]), tables=1)
+    assert "is not the noise of its share" in " ".join(found.violations)
+
+
+def test_a_releaser_that_shows_keys_at_the_threshold_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Off by one: a key is shown at its threshold, and not only above it."""
+    share, recorded = Share(Norm.L1, Fraction(1)), recorder.Recorder(recorder.zeros)
+    (noise,) = NoisyReleaser(Repeated("keys 0")).release("keys 0", [0], 1, share)
+    recorded.select("keys 0", {("a",): 3}, 3 + noise, 1, share)  # with its noise it lies just there
+    assert list(wrong_noise(recorded)) == []
+    select = NoisyReleaser.select
+    monkeypatch.setattr(
+        NoisyReleaser, "select", lambda own, label, exact, limit, *more: select(own, label, exact, limit - 1, *more)
+    )
+    assert len(list(wrong_noise(recorded))) == 1
+
+
+@pytest.mark.parametrize("kind", ("laplace", "gaussian"))
+def test_noise_for_a_shorter_distance_is_found_without_sampling(
+    visits: Table, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """One step less than a unit moves by."""
+    honest = Share.noise
+    plan = plan_of(visits, TEMPLATES[2], bound=1, noise=kind)
+    monkeypatch.setattr(Share, "noise", lambda share, moves: honest(share, max(1, moves - moves // 1_000)))
+    assert "has noise for less than" in " ".join(record_plan(plan, tables=1).violations)
 
 
 def broken_run(monkeypatch: pytest.MonkeyPatch, change: Callable[[list[Measured], Cells], list[Measured]]) -> None:

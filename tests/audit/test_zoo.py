@@ -18,8 +18,8 @@ from sfumato.mechanisms import MECHANISMS, RandomizedResponse
 from sources import Seeded
 
 GATE = 1 - 1e-7
-# Of releases that take long fewer are drawn: 4,000 a side still refute a mechanism that spends 1.5 times its epsilon of 1,
-# and what they really spend is worked out exactly by the suite of the mechanisms.
+# Of releases that take long fewer are drawn: 4,000 a side still refute a mechanism that spends 1.5 times an epsilon of
+# 1, and what they really spend is worked out exactly by the suite of the mechanisms.
 FEW = {
     **dict.fromkeys(("exponential", "exponential, monotonic"), 2_000),
     **dict.fromkeys(("laplace, vector", "laplace, L2", "geometric, vector", "gaussian, vector"), 4_000),
