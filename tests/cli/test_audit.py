@@ -33,6 +33,10 @@ def raises(value):
     raise RuntimeError("no such luck")
 
 
+def quits(value):
+    raise SystemExit(0)
+
+
 def texts(value, seen=[0]):
     seen[0] += 1
     return f"about {seen[0]}"
@@ -192,6 +196,14 @@ WRONG = (
     (("my_module:exakt",), "my_module has no 'exakt'", "did you mean 'exact'"),
     (("my_module:exact", "--value", "[1]", "--neighbour", "[1, 2, 3]"), "must differ by one row", "one row only"),
     (("my_module:exact", "--value", "[1]", "--neighbour", "[1]"), "got the same twice", "change one"),
+    (("my_module:quits",), "it raised SystemExit: 0", "call it by itself first"),
+    (("my_quitting_module:x",), "it raised SystemExit: 0", "run it by itself"),
+    (("my_module:exact", "--with", "size=3"), "a mechanism of your own takes no --with", "leave --with out"),
+    (("my_module:honest", "--delta", "0.1"), "--delta must come with --epsilon", "a claim of its own"),
+    (("my_module:whole", "-e", "0.1"), "is a game that has its claim", "leave --epsilon out"),
+    (("my_module:whole", "--value", "7"), "is a game that has its claim", "leave --value out"),
+    (("laplace", "-n", "0"), "samples must be a whole number of at least 1; got 0", "--help"),
+    (("subsampled", "--value", "[9]", "--neighbour", "[]"), "which are no neighbours", "move one of them"),
     (("my_broken_module:x",), "it raised ZeroDivisionError: division by zero", "run it by itself"),
     (("none_such:x",), "module 'none_such' must be in this folder or installed", "check the name"),
     (("none such:x",), "must be module:name", "for example noise:my_count"),

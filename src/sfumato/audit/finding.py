@@ -158,6 +158,7 @@ class Finding:
             "certified_epsilon": self.certified,
             "confidence": self.confidence,
             "can_certify_at_most": self.ceiling,
+            "could_refute": self.could_refute,
             "samples": self.samples,
             "seconds": round(self.seconds, 3),
             "events": [{name: getattr(each, name) for name in Tested.__slots__} for each in self.tested],

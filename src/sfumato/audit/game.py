@@ -11,7 +11,8 @@ from __future__ import annotations
 import inspect
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,17 +20,31 @@ import numpy as np
 
 from sfumato import checks, rounding
 from sfumato.audit.apart import check_apart
-from sfumato.audit.draw import Outputs, Patience, Progress, Sample, draw
+from sfumato.audit.draw import Outputs, Patience, Progress, Sample, draw, words
 from sfumato.audit.events import MOST_EVENTS, Event, Parts, learn
 from sfumato.audit.finding import Finding, Tested, ceiling, short
 from sfumato.audit.outputs import Floats, Reader
 from sfumato.audit.picture import picture
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.errors import InvalidArgument
+from sfumato.errors import InvalidArgument, MechanismFailed, SfumatoError
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours, Relation
 
 LEAST, MOST, SAMPLES, CONFIDENCE, SECONDS = 100, 100_000_000, 100_000, 0.999, 300.0
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Outputs are somebody else's as well, and may do anything when they are compared."""
+    try:
+        yield
+    except SfumatoError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise MechanismFailed(
+            f"outputs must be numbers, vectors, sets of keys, or one of few categories; reading one raised "
+            f"{words(error)}; return plain values"
+        ) from error
 
 
 def _silent(done: int, of: int) -> None:
@@ -67,8 +82,10 @@ class Game:
         patience = Patience(float(checks.positive(seconds=seconds)))
         both = draw(self.sample, (self.value, self.neighbour), count, entropy, patience, progress)
         delta, half = rounding.up(self.claim.delta), count // 2
-        reader = Reader.learn(_joined(both[0][:half], both[1][:half]))
-        early, late = ([reader.read(side[cut]) for side in both] for cut in (slice(half), slice(half, None)))
+        first = both[0][:half], both[1][:half]
+        with _reading():
+            reader = Reader.learn(_joined(*first), first)
+            early, late = ([reader.read(side[cut]) for side in both] for cut in (slice(half), slice(half, None)))
         events = learn(reader, _parts(early), delta, miss)
         tested = sorted((_test(event, late, delta, miss) for event in events), key=lambda pair: -pair[0].certified)
         return Finding(
@@ -152,7 +169,7 @@ def _takes_entropy(release: Callable[..., Any]) -> bool:
 def _check_neighbours(value: Any, neighbour: Any, relation: Neighbours) -> None:
     """Refuse inputs that are certainly no neighbours: the same, or rows that differ by more than one of them."""
     both = value, neighbour
-    if type(value) is type(neighbour) and repr(value) == repr(neighbour):
+    if type(value) is type(neighbour) and _same(value, neighbour):
         raise InvalidArgument("value and neighbour must differ by one unit; got the same twice; change one of them")
     if not all(isinstance(each, list | tuple) for each in both) or len(value) == len(neighbour):
         return  # numbers, or vectors of the same length: how far they may be apart is not known here
@@ -168,11 +185,17 @@ def _check_neighbours(value: Any, neighbour: Any, relation: Neighbours) -> None:
         )
 
 
+def _same(value: Any, neighbour: Any) -> bool:
+    if isinstance(value, np.ndarray):  # whose texts leave out the middle
+        return bool(value.shape == neighbour.shape and value.tobytes() == neighbour.tobytes())
+    return repr(value) == repr(neighbour)
+
+
 def _read_samples(samples: int) -> int:
     count = checks.whole(least=0, samples=max(samples, 0) if isinstance(samples, int) else samples)
-    for wrong, words in ((count < LEAST, f"at least {LEAST}"), (count > MOST, f"at most {MOST:,}")):
+    for wrong, rule in ((count < LEAST, f"at least {LEAST}"), (count > MOST, f"at most {MOST:,}")):
         if wrong:
-            raise InvalidArgument(f"samples must be {words} a side; got {samples:,}; 100,000 finds most")
+            raise InvalidArgument(f"samples must be {rule} a side; got {samples:,}; 100,000 finds most")
     return count
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from sfumato.audit.draw import words
 from sfumato.dataset.name import nearest
 from sfumato.errors import InvalidArgument, MechanismFailed, UnknownName
 
@@ -44,6 +45,7 @@ def _module(name: str) -> Any:
                 f"module {name!r} must be in this folder or installed; it was not found; {hint}"
             ) from None
         raise MechanismFailed(f"module {name!r} must import; it needs {error.name!r}; install that first") from error
-    except (Exception, SystemExit) as error:  # one that ends the program must not end the audit with its code
-        said = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise MechanismFailed(f"module {name!r} must import; it raised {said}; run it by itself first") from error
+    except (Exception, SystemExit) as error:
+        raise MechanismFailed(
+            f"module {name!r} must import; it raised {words(error)}; run it by itself first"
+        ) from error

@@ -15,6 +15,7 @@ from sfumato import checks
 from sfumato.audit.draw import Sample
 from sfumato.audit.game import Game
 from sfumato.audit.neighbourhood import Tables, neighbourhood
+from sfumato.audit.noise import wrong_noise
 from sfumato.audit.recorder import SCRIPTS, Group, record, used, violations
 from sfumato.audit.remembered import Remembered
 from sfumato.curator.curator import Curator
@@ -98,6 +99,7 @@ def record_plan(
                     return record(plan, run, script, shown)  # noqa: B023 - called in this turn only
 
             base = recorded(around.base)
+            found += [f"table {seed}: {each}" for each in wrong_noise(base)]
             for owner, table in around.neighbours.items():
                 near, pairs = recorded(table), pairs + 1
                 found += [f"table {seed}, unit {owner}: {each}" for each in violations(plan, base, near)]

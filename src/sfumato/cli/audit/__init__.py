@@ -206,6 +206,8 @@ def _game(
         _refuse(f"{what} is a whole game, and it", {"--value": value, "--neighbour": neighbour})
         return found
     _refuse("a mechanism of your own", {"--with": parameters or None})
+    if epsilon is None and delta is not None and hasattr(found, "guarantee"):
+        raise InvalidArgument("--delta must come with --epsilon; got it alone; the mechanism has a claim of its own")
     if (value is None) is not (neighbour is None):
         raise InvalidArgument("both inputs must be given, or none: 0 and 1; got one; give --value and --neighbour")
     inputs = (0, 1) if value is None else (value, neighbour)
