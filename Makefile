@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check bench soak docs wheel clean
+.PHONY: demo test check bench soak docs course wheel clean
 
 demo: $(VENV)/installed
 	$(BIN)/sfumato demo
@@ -24,6 +24,10 @@ check: $(VENV)/developing
 # The reference pages, from the docstrings.
 docs: $(VENV)/developing
 	$(BIN)/python docs/build.py
+
+# The course's lessons as notebooks, in build/course.
+course:
+	$(PYTHON) docs/course/notebooks.py build/course
 
 # The built wheel, installed into a clean environment, must give the same first answer.
 wheel: $(VENV)/developing

@@ -7,6 +7,12 @@ True
 True
 """
 
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from sfumato import accounting, mechanisms
 from sfumato.curator.curator import Curator
 from sfumato.curator.quick import ask
@@ -22,6 +28,9 @@ from sfumato.privacy.sensitivity import Norm, Sensitivity
 from sfumato.privacy.unit import Unit
 from sfumato.risk.assess import risk_report
 
+if TYPE_CHECKING:
+    from sfumato import attacks, audit
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -33,6 +42,8 @@ __all__ = [
     "Unit",
     "accounting",
     "ask",
+    "attacks",
+    "audit",
     "column",
     "dates",
     "histogram",
@@ -43,3 +54,11 @@ __all__ = [
     "table",
     "through",
 ]
+
+_LATER = ("attacks", "audit")  # imported when first used, so that the first import stays short
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _LATER:
+        return importlib.import_module(f"sfumato.{name}")
+    raise AttributeError(f"module 'sfumato' has no attribute {name!r}")

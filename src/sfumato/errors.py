@@ -6,7 +6,8 @@
     │   ├── SourceNotFound       no file, or no table in it
     │   ├── OutsideRange         a value outside what was declared
     │   ├── WrongShape           a vector where a number was declared, or of another length
-    │   └── ScaleTooLarge        more noise than the lattice, or more work than the arithmetic can carry
+    │   ├── ScaleTooLarge        more noise than the lattice, or more work than the arithmetic can carry
+    │   └── TakesLong            work that would take longer than is allowed
     ├── EngineFailed             the engine could not finish; one constant message
     │   └── EngineTimeout        it took longer than it may
     ├── MechanismFailed          a mechanism under audit raised, took too long or returned what cannot be compared
@@ -53,6 +54,10 @@ class WrongShape(InvalidArgument):
 
 class ScaleTooLarge(InvalidArgument):
     """More noise than the lattice can carry, or numbers so far out that the arithmetic would not end."""
+
+
+class TakesLong(InvalidArgument):
+    """Work that would take longer than is allowed; how many seconds is in the message."""
 
 
 class Refused(SfumatoError):

@@ -99,7 +99,7 @@ def _piece(sample: Sample, value: Any, size: int, entropy: Entropy) -> Outputs:
         piece = sample(value, size, entropy)
     except SfumatoError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # one that ends the program would else end the audit without a verdict
         said = f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]
         raise MechanismFailed(
             f"the mechanism must return an output for every neighbour; it raised {said}; call it by itself first"

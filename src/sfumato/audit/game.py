@@ -8,17 +8,20 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from sfumato import checks, rounding
+from sfumato.audit.apart import check_apart
 from sfumato.audit.draw import Outputs, Patience, Progress, Sample, draw
 from sfumato.audit.events import MOST_EVENTS, Event, Parts, learn
-from sfumato.audit.finding import Finding, Tested, ceiling
+from sfumato.audit.finding import Finding, Tested, ceiling, short
 from sfumato.audit.outputs import Floats, Reader
 from sfumato.audit.picture import picture
 from sfumato.entropy import SYSTEM, Entropy
@@ -26,7 +29,7 @@ from sfumato.errors import InvalidArgument
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours, Relation
 
-LEAST, SAMPLES, CONFIDENCE, SECONDS = 100, 100_000, 0.999, 300.0
+LEAST, MOST, SAMPLES, CONFIDENCE, SECONDS = 100, 100_000_000, 100_000, 0.999, 300.0
 
 
 def _silent(done: int, of: int) -> None:
@@ -38,10 +41,11 @@ class Game:
     """A mechanism as something to draw outputs from, two neighbours and a claim; made by `game`."""
 
     name: str
-    sample: Sample
+    sample: Sample = field(repr=False)
     value: Any
     neighbour: Any
     claim: Guarantee
+    words: tuple[str, str] | None = None  # what the inputs are called where they do not say it themselves
 
     def play(
         self,
@@ -78,6 +82,7 @@ class Game:
             time.monotonic() - began,
             tested[0][1].lens.name,
             picture(reader, tested[0][1], late),
+            self.words or (short(self.value), short(self.neighbour)),
         )
 
 
@@ -109,16 +114,22 @@ def game(
     else:
         raise InvalidArgument("epsilon must be given, since the mechanism does not say what it claims; for example 1")
     _check_neighbours(value, neighbour, claim.neighbours)
+    check_apart(mechanism, value, neighbour)
     called: str = name or getattr(mechanism, "__name__", None) or type(mechanism).__name__
     return Game(called, _sampled(mechanism), value, neighbour, claim)
 
 
 def _sampled(mechanism: Any) -> Sample:
     """Many outputs at once where the mechanism offers it, else one after another."""
+    if isinstance(mechanism, type):
+        raise InvalidArgument(
+            f"a mechanism must be a function of one input, or have a method release; got the class "
+            f"{mechanism.__name__}; make one of it: {mechanism.__name__}(...)"
+        )
     if callable(many := getattr(mechanism, "sample", None)):
         return lambda value, count, entropy: many(value, count)
     if callable(release := getattr(mechanism, "release", None)):
-        if isinstance(getattr(mechanism, "guarantee", None), Guarantee):
+        if _takes_entropy(release):
             return lambda value, count, entropy: [release(value, entropy) for _ in range(count)]
         return lambda value, count, entropy: [release(value) for _ in range(count)]
     if callable(mechanism):
@@ -127,6 +138,14 @@ def _sampled(mechanism: Any) -> Sample:
         f"a mechanism must be a function of one input, or have a method release; got a {type(mechanism).__name__}; "
         "wrap it in a function"
     )
+
+
+def _takes_entropy(release: Callable[..., Any]) -> bool:
+    """Whether it takes a source of randomness beside its value, as mechanisms of this package do."""
+    try:
+        return "entropy" in inspect.signature(release).parameters
+    except (TypeError, ValueError):  # it does not say
+        return False
 
 
 def _check_neighbours(value: Any, neighbour: Any, relation: Neighbours) -> None:
@@ -149,9 +168,10 @@ def _check_neighbours(value: Any, neighbour: Any, relation: Neighbours) -> None:
 
 
 def _read_samples(samples: int) -> int:
-    count = checks.whole(least=1, samples=samples)
-    if count < LEAST:
-        raise InvalidArgument(f"samples must be at least {LEAST} a side; got {count}; 100,000 finds most")
+    count = checks.whole(least=0, samples=max(samples, 0) if isinstance(samples, int) else samples)
+    for wrong, words in ((count < LEAST, f"at least {LEAST}"), (count > MOST, f"at most {MOST:,}")):
+        if wrong:
+            raise InvalidArgument(f"samples must be {words} a side; got {samples:,}; 100,000 finds most")
     return count
 
 

@@ -99,7 +99,12 @@ class Reader:
     def label(self, code: float) -> str:
         """What a category's code stands for."""
         found = next((category for category, place in self.codes.items() if place == code), None)
-        return f"{code:g}" if found is None else str(found)
+        return f"{code:g}" if found is None else _on_one_line(str(found))
+
+
+def _on_one_line(text: str, most: int = 40) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= most else f"{words[:most]}..."
 
 
 def _numeric(width: int, single: bool) -> Reader:

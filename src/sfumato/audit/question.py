@@ -27,6 +27,7 @@ from sfumato.engines.engine import Engine
 from sfumato.entropy import Entropy
 from sfumato.plan.price import PricedPlan
 from sfumato.plan.relation import on_tables
+from sfumato.privacy.neighbours import Neighbours
 
 TABLES = 5  # as many as there are scripts
 Told = Callable[[int, int], None]
@@ -119,7 +120,9 @@ def question_game(plan: PricedPlan, seed: int = 0) -> Iterator[Game]:
                 return sum(used(record(plan, here, zeros, shown), record(plan, there, zeros, shown)).values())
 
         chosen = max(around.neighbours.values(), key=moved)
-        yield Game(plan.bound.canonical, _answers(plan, engine), around.base, chosen, plan.promise)
+        comes = plan.promise.neighbours is Neighbours.ADD_REMOVE
+        words = "a made-up table", "the same without one unit" if comes else "the same with other rows of one unit"
+        yield Game(plan.bound.canonical, _answers(plan, engine), around.base, chosen, plan.promise, words)
 
 
 def _answers(plan: PricedPlan, engine: Engine) -> Sample:

@@ -76,6 +76,8 @@ class Choosing(Declared):
 
 def read_candidates(candidates: Sequence[Any]) -> tuple[Any, ...]:
     """What may be chosen, each once."""
+    if isinstance(candidates, str | bytes):
+        raise InvalidArgument(f"candidates must be a list; got the text {candidates!r}; write ['a', 'b']")
     listed = tuple(candidates)
     if not listed:
         raise InvalidArgument("candidates must hold at least one; got none; list what may be chosen")
