@@ -105,11 +105,20 @@ class Outcome:
     def verdict(self) -> str:
         """How the curator stands to the bound."""
         if self.curator.success <= self.bound:
-            return "The curator stays below that."
+            return "The curator does not exceed that."
         if self.kept:
             return "The curator is above that by chance only: its interval reaches below."
         often = round(2 / (1 - self.confidence))
         return f"The curator is above that: with noise as promised, this happens in one run of {often:,} at most."
+
+    @property
+    def end(self) -> str:
+        """What stopped it; or that nothing did, where a large epsilon leaves most secrets to be told."""
+        if self.curator.low <= (1 + self.guessing) / 2:
+            return f"What stopped it: {self.stopped}"
+        return (
+            f"Nothing stopped it: at epsilon {float(self.guarantee.epsilon):g} the noise is too small to hide a person."
+        )
 
     @property
     def promised(self) -> str:
@@ -130,7 +139,7 @@ class Outcome:
             f"  {'at most'.ljust(width)}  {percent(self.bound)} for any attacker ({self.promised})",
             "",
             self.verdict,
-            f"What stopped it: {self.stopped}",
+            self.end,
         ]
         return "\n".join(lines)
 
@@ -173,7 +182,7 @@ class Outcome:
             "confidence": self.confidence,
             "seen": [{"what": what, "raw": raw, "curator": curator} for what, raw, curator in self.seen],
             "verdict": self.verdict,
-            "stopped": self.stopped,
+            "end": self.end,
         }
 
     def to_json(self) -> str:
