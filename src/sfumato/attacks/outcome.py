@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato import charts
+from sfumato.attacks.picture import Level, beside, by_powers, with_levels
 from sfumato.audit.proportion import at_least, at_most
-from sfumato.charts import Point
+from sfumato.charts import GREY, ORANGE, Names, Point
 from sfumato.privacy.guarantee import About, Guarantee
 
 _ERRORS = "root mean square over the villages, two standard errors"
@@ -151,16 +151,16 @@ class Outcome:
         sides = (self.raw, *self.others, self.curator)
         points = [Point(side.name, 100 * side.success, 100 * side.low, 100 * side.high) for side in sides]
         levels = (
-            charts.Level(100 * self.guessing, f"guessing: {percent(self.guessing)}", charts.GREY),
-            charts.Level(100 * self.bound, f"the promise: at most {percent(self.bound)}", charts.ORANGE),
+            Level(100 * self.guessing, f"guessing: {percent(self.guessing)}", GREY),
+            Level(100 * self.bound, f"the promise: at most {percent(self.bound)}", ORANGE),
         )
         title = f"{self.attack.capitalize()} with the same questions"
         subtitle = (f"{percent(self.confidence)} intervals", f"the promise: {self.promised}")
-        drawn = charts.with_levels(points, levels, charts.Names("", self.measure + ", %", title, subtitle=subtitle))
+        drawn = with_levels(points, levels, Names("", self.measure + ", %", title, subtitle=subtitle))
         if not self.curve:
             return drawn
-        names = charts.Names("answers in the mean", "error of the mean", "What repeating brings", subtitle=(_ERRORS,))
-        return charts.beside(drawn, charts.by_powers(self.curve, names))
+        names = Names("answers in the mean", "error of the mean", "What repeating brings", subtitle=(_ERRORS,))
+        return beside(drawn, by_powers(self.curve, names))
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: plain numbers, texts and lists."""
