@@ -1,4 +1,4 @@
-"""The pictures of attacks: right guesses beside what guessing and the promise come to, and errors by number of answers."""
+"""The pictures of attacks: right guesses beside guessing and the bound, and errors by number of answers."""
 
 from __future__ import annotations
 
