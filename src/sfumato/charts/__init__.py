@@ -15,7 +15,6 @@ from sfumato.charts.intervals import (
     over_bins,
     with_intervals,
 )
-from sfumato.charts.levels import Level, beside, by_powers, with_levels
 
 __all__ = [
     "BLUE",
@@ -24,17 +23,13 @@ __all__ = [
     "PALE",
     "Bar",
     "Kind",
-    "Level",
     "Names",
     "Point",
     "Share",
-    "beside",
-    "by_powers",
     "in_words",
     "kind_of",
     "over_bins",
     "shares",
     "two_sides",
     "with_intervals",
-    "with_levels",
 ]
