@@ -8,6 +8,7 @@ True
 """
 
 from sfumato import accounting, mechanisms
+from sfumato import surveys as survey
 from sfumato.curator.curator import Curator
 from sfumato.curator.quick import ask
 from sfumato.curator.tabulate import histogram
@@ -38,6 +39,7 @@ __all__ = [
     "keys_from",
     "mechanisms",
     "public",
+    "survey",
     "table",
     "through",
 ]
