@@ -2,6 +2,7 @@
 
 from sfumato.surveys.design import Design, design
 from sfumato.surveys.question import Boxes, Choice, Number, number, one_of, ordinal, several_of, yes_no
+from sfumato.surveys.web import page, paper
 from sfumato.surveys.written import load, load_draft
 
 __all__ = [
@@ -15,6 +16,8 @@ __all__ = [
     "number",
     "one_of",
     "ordinal",
+    "page",
+    "paper",
     "several_of",
     "yes_no",
 ]
