@@ -19,6 +19,7 @@ from sources import Seeded
 
 GATE = 1 - 1e-7
 SLOW = {"laplace, vector", "laplace, L2", "geometric, vector", "gaussian, vector"}  # 0.2 ms a release
+SLOW |= {case.name for case in CASES if type(case.mechanism).__module__.startswith("sfumato.mechanisms.local")}
 VERY_SLOW = {"exponential", "exponential, monotonic"}
 each = pytest.mark.parametrize("broken", ZOO, ids=lambda broken: broken.name)
 sampled = [broken for broken in ZOO if broken.masses is None]

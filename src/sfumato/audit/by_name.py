@@ -19,10 +19,14 @@ from sfumato.dataset.name import nearest
 from sfumato.errors import InvalidArgument, UnknownName
 from sfumato.mechanisms import (
     MECHANISMS,
+    BoxResponse,
+    DuchiResponse,
     Gaussian,
     Geometric,
     InverseSensitivity,
     Laplace,
+    PaddedResponse,
+    PiecewiseResponse,
     ProposeTestRelease,
     Quantile,
     SparseVector,
@@ -37,6 +41,9 @@ _USUAL: dict[str, Any] = {
     "delta": 1e-6,
     "sensitivity": 1,
     "candidates": ("a", "b", "c"),
+    "categories": ("a", "b", "c"),
+    "boxes": ("a", "b", "c"),
+    "most": 2,
     "quantile": 0.5,
     "bounds": (0, 16),
     "bound": 2,
@@ -96,6 +103,11 @@ def _neighbours(mechanism: Any) -> tuple[Any, Any] | None:
             return [above] * 3, [above - by] * 3
         case Subsampled():
             return [1.0, 1.0], [1.0]
+        case DuchiResponse() | PiecewiseResponse():
+            return mechanism.bounds
+        case BoxResponse() | PaddedResponse():
+            first, second, *_ = mechanism.boxes
+            return (first,), (second,)
     if hasattr(mechanism, "candidates"):
         size, by = len(mechanism.candidates), float(_distance(mechanism))
         rest = 0.0 if getattr(mechanism, "monotonic", False) else by

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sfumato import __version__
-from sfumato.cli import allowance, ledger
+from sfumato.cli import allowance, ledger, survey
 from sfumato.cli.audit import audit
 from sfumato.cli.demo import demo
 from sfumato.cli.doctor import doctor
@@ -33,6 +33,7 @@ for command in (demo, init, quote, ask, explain):
     app.command()(command)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(allowance.app, name="allowance")
+app.add_typer(survey.app, name="survey")
 app.command()(audit)
 app.command()(doctor)
 

@@ -95,14 +95,11 @@ class Item:
                 raise TypeError(self.oracle)
         return str(sent) if self.bits is None else sent.to_bytes((self.bits + 7) // 8, "little").hex()
 
-    def send_all(self, answers: Sequence[Any], entropy: Entropy) -> list[str]:
-        """What many people send, one each, in their order."""
-        places: list[Any]
-        if isinstance(self.question, Choice):
-            places = [*self.question.places(answers)]
-        else:
-            places = [self.question.place(answer) for answer in answers]
-        answered = [i for i, place in enumerate(places) if place is not None]
+    def send_all(self, answers: Sequence[Any], entropy: Entropy, asked: Sequence[bool] | None = None) -> list[str]:
+        """What many people send, one each, in their order; `asked`: who is asked at all."""
+        places = self.check(answers)
+        is_asked = [True] * len(places) if asked is None else asked
+        answered = [i for i, place in enumerate(places) if place is not None and is_asked[i]]
         sent = self._released([places[i] for i in answered], entropy) if answered else np.empty(0, np.int64)
         texts = [row.tobytes().hex() for row in sent] if sent.ndim == 2 else list(map(str, sent.tolist()))
         if len(answered) == len(places):
@@ -111,6 +108,22 @@ class Item:
         for i, text in zip(answered, texts, strict=True):
             every[i] = text
         return every
+
+    def check(self, answers: Sequence[Any]) -> list[Any]:
+        """The places of answers; refuse those that are none."""
+        if isinstance(self.question, Choice):
+            return [*self.question.places(answers)]
+        found: list[Any] = []
+        strange = 0
+        for answer in answers:
+            try:
+                found.append(self.question.place(answer))
+            except OutsideRange as refusal:
+                strange, last = strange + 1, refusal
+        if strange:
+            first, got, rest = str(last).partition("; got ")
+            raise OutsideRange(f"{first}{got}{strange} of {len(answers)} rows that are not: {rest}")
+        return found
 
     def _released(self, places: list[Any], entropy: Entropy) -> Received:
         match self.mechanism:

@@ -35,6 +35,7 @@ from sfumato.mechanisms.local import (
     Subsets,
     UnaryResponse,
 )
+from sfumato.mechanisms.local.block_response import spread
 from sfumato.mechanisms.local.blocks import WIDEST
 from sfumato.mechanisms.local.field import LARGEST, prime_power
 from sfumato.surveys.item import Item, Randomiser
@@ -65,21 +66,24 @@ def choose(question: Question, epsilon: Fraction, oracle: str | None = None, sha
     return min(items, key=variance)
 
 
-def variance(item: Item) -> float:
-    """The variance times n of one share or mean, from noise alone: on average over one of k, else the largest."""
+def variance(item: Item) -> Fraction:
+    """The variance times n of one share or mean, from noise alone: on average over one of k, else the largest.
+
+    Of a number it is that of the mean over the range between its bounds.
+    """
     match item.mechanism, item.question:
         case (BlockResponse() | UnaryResponse()) as mechanism, _:
-            return mechanism.spread
+            return spread(mechanism.agree, mechanism.stray, len(mechanism.categories))
         case BoxResponse() as mechanism, Boxes(answers=answers):
-            gain = float(mechanism.agree - mechanism.stray)
-            drawn = 1 if mechanism.every else len(answers)
-            return drawn * (float(mechanism.agree * mechanism.stray) / gain**2 + (0 if mechanism.every else 0.25))
+            noise = mechanism.agree * mechanism.stray / (mechanism.agree - mechanism.stray) ** 2
+            return noise if mechanism.every else len(answers) * (noise + Fraction(1, 4))
         case PaddedResponse() as mechanism, Boxes(most=most):
-            return mechanism.spread + most
+            inner = mechanism.inner
+            return most**2 * spread(inner.agree, inner.stray, len(inner.categories)) + most
         case (DuchiResponse() | PiecewiseResponse()) as mechanism, Number(scale=scale):
-            return float(max(mechanism.variance(0), mechanism.variance(scale.steps // 2)) / scale.steps**2)
+            return max(mechanism.variance(0), mechanism.variance(scale.steps // 2)) / scale.steps**2
         case _, Number(scale=scale):
-            return laplace_variance(scale.steps / item.epsilon) / scale.steps**2
+            return Fraction(laplace_variance(scale.steps / item.epsilon)) / scale.steps**2
     raise TypeError(item.oracle)
 
 

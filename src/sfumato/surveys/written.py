@@ -102,6 +102,20 @@ def write(survey: Design) -> str:
     return "\n".join(lines) + "\n"
 
 
+def save(survey: Design, path: str | Path = FILE, *, force: bool = False) -> None:
+    """Write the file; one that is there already is replaced only by force: answers may have been collected with it."""
+    file = Path(path)
+    if file.exists() and not force and file.read_text("utf-8", "replace") != write(survey):
+        raise InvalidArgument(
+            f"{file.name} must not be there already: answers may have been collected with it; got another design; "
+            "choose another name, or force=True"
+        )
+    try:
+        file.write_text(write(survey), encoding="utf-8")
+    except OSError as error:
+        raise InvalidArgument(f"{file.name} cannot be written: {error.strerror}; choose another folder") from None
+
+
 def load(path: str | Path = FILE) -> Design:
     """Read a published design; refuse one that was changed, and one that is a draft."""
     survey, was_frozen = _read(path)

@@ -91,7 +91,7 @@ class BlockResponse(Declared):
     @property
     def spread(self) -> float:
         """The mean squared error of the shares of n people times n, on average over the categories; exact."""
-        return spread(self.agree, self.stray, len(self.categories))
+        return float(spread(self.agree, self.stray, len(self.categories)))
 
     @property
     def loss(self) -> Loss:
@@ -159,10 +159,10 @@ def hoeffding(confidence: checks.Number, answers: int) -> float:
     return math.sqrt(math.log(2 / miss) / (2 * checks.whole(least=1, answers=answers)))
 
 
-def spread(agree: Fraction, stray: Fraction, answers: int) -> float:
+def spread(agree: Fraction, stray: Fraction, answers: int) -> Fraction:
     """The mean squared error of a share times n, on average over the answers: exact for every set of n people.
 
     Of n people each answer is true for some, and these numbers add up to n, so what the average is does not depend on
     them: (agree (1 - agree) + (k - 1) stray (1 - stray)) / (k (agree - stray)**2).
     """
-    return float((agree * (1 - agree) + (answers - 1) * stray * (1 - stray)) / (answers * (agree - stray) ** 2))
+    return (agree * (1 - agree) + (answers - 1) * stray * (1 - stray)) / (answers * (agree - stray) ** 2)

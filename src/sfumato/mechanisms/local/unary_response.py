@@ -73,7 +73,7 @@ class UnaryResponse(Declared):
     @property
     def spread(self) -> float:
         """The mean squared error of the shares of n people times n, on average over the categories; exact."""
-        return spread(self.agree, self.stray, len(self.categories))
+        return float(spread(self.agree, self.stray, len(self.categories)))
 
     @property
     def loss(self) -> Loss:
