@@ -54,6 +54,7 @@ _IN_SHELL: tuple[tuple[str, str], ...] = (
     (r"see entries\(\)", "see the numbers: sfumato ledger show"),
     (r"take fewer samples, or allow more time", "take fewer: --samples, or allow more: --limit"),
     (r"keep it elsewhere", "keep it elsewhere: url = '/other/folder/ledger.db' below [ledger] in sfumato.toml"),
+    (r"\bforce=True\b", "--force"),
     (r" \(pandas: to_csv\(index=False\)\)", ""),
     (r"unit=\{'(\w+)': '([^']*)'\}", r"unit = { \1 = '\2' }"),
     (r"write through\('orders', on='order_id'\)", "write unit = { through = 'orders', on = 'order_id' }"),

@@ -1,7 +1,8 @@
-"""Questions that can be answered on paper: where two coins or one die give exactly the chances of the design.
+"""Questions that can be answered on paper: where two coins or one die give the chances of the design.
 
 One of k answers by `response` with odds H : L is the own answer in H, and each other in L, of H + (k - 1) L cases.
-Two coins make four cases and a die makes six; a die also makes three.
+Two coins make four cases and a die makes six; a die also makes three. Odds are e**epsilon to 60 bits unless they were
+given, so those of paper may be less by a millionth of a millionth: never more, and no estimate could tell.
 
 >>> from sfumato.surveys.design import design, yes_no
 >>> rule(design("Health", [yes_no("smoker", "Do you smoke?", truth=0.5)]).items[0])
@@ -19,6 +20,7 @@ from sfumato.surveys.design import Design
 from sfumato.surveys.item import Item
 from sfumato.surveys.question import Choice
 
+_CLOSE = Fraction(1, 10**12)
 _ORDER = ("first", "second", "third", "fourth", "fifth")
 
 
@@ -33,13 +35,23 @@ def rule(item: Item) -> str | None:
     """What to do with a coin or a die, in words; None where neither has these chances."""
     match item.mechanism, item.question:
         case BlockResponse() as mechanism, Choice(categories=categories) if mechanism.blocks.name == "response":
-            high, low = Fraction(mechanism.odds or 0).as_integer_ratio()
+            high, low = _simple(Fraction(mechanism.odds or 0)).as_integer_ratio()
             cases = high + (len(categories) - 1) * low
             if cases == 4:
                 return _by_coins(categories)
             if cases in (3, 6):
                 return _by_die(high * 6 // cases, low * 6 // cases, len(categories))
     return None
+
+
+def _simple(odds: Fraction) -> Fraction:
+    """Odds of few cases that are as good as these and no higher, or these.
+
+    >>> _simple(3 + Fraction(1, 10**15)), _simple(3 - Fraction(1, 10**15)) == 3
+    (Fraction(3, 1), False)
+    """
+    simple = odds.limit_denominator(6)
+    return simple if simple <= odds <= simple * (1 + _CLOSE) else odds
 
 
 def _by_coins(categories: tuple[str, ...]) -> str:

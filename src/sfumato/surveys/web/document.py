@@ -32,34 +32,35 @@ def page(
     path: str | Path,
     *,
     collect: str | None = None,
-    remember: str | None = None,
+    period: str | None = None,
     language: str = "en",
+    force: bool = False,
 ) -> Path:
     """Write a survey as one page that works offline: the browser randomises, and shows what is sent before it is.
 
     survey      the design
-    path        the file to write, for example survey.html
+    path        the file to write, for example survey.html; another one there is replaced only by force
     collect     the https address that a respondent may send the report to; left out: it is copied or downloaded
-    remember    a period, "2026", in which a browser that is asked again sends again what it sent; it keeps that alone
+    period      a label, "2027", of the time in which a browser that is asked again sends the same report again
     language    of the survey's own texts, for example "de"; the page around them is in English
     """
-    return _write(path, page_text(survey, collect=collect, remember=remember, language=language))
+    return _write(path, page_text(survey, collect=collect, period=period, language=language), force)
 
 
-def paper(survey: Design, path: str | Path, *, language: str = "en") -> Path:
+def paper(survey: Design, path: str | Path, *, language: str = "en", force: bool = False) -> Path:
     """Write the sheet of paper alone, for a printer: people answer with a coin or a die, without any device.
 
-    survey      a design with questions that two coins or a die can carry, such as yes_no(..., truth=0.5)
-    path        the file to write, for example sheet.html
+    survey      a design with questions for two coins or a die: such as yes or no at odds of 3 (truth=0.5)
+    path        the file to write, for example sheet.html; another one there is replaced only by force
     language    of the survey's own texts
     """
-    return _write(path, paper_text(survey, language=language))
+    return _write(path, paper_text(survey, language=language), force)
 
 
-def page_text(survey: Design, *, collect: str | None = None, remember: str | None = None, language: str = "en") -> str:
+def page_text(survey: Design, *, collect: str | None = None, period: str | None = None, language: str = "en") -> str:
     """The text of the page."""
     address = None if collect is None else read_collector(collect)
-    period = None if remember is None else _read_period(remember)
+    label = None if period is None else _read_period(period)
     spoken, digits = _read_language(language), written.digest(survey)
     _check_lists(survey)
     on_paper = sheet(survey, spoken)
@@ -69,7 +70,7 @@ def page_text(survey: Design, *, collect: str | None = None, remember: str | Non
         title=escape(survey.title),
         language=spoken,
         overall=escape(_overall(survey)),
-        remembering=_remembering(period),
+        remembering=_remembering(label),
         questions="\n".join(questions),
         send="" if address is None else '<button type="button" id="send" class="main">Send</button>\n',
         paper=about_paper(survey),
@@ -79,7 +80,7 @@ def page_text(survey: Design, *, collect: str | None = None, remember: str | Non
         version=_version(),
         sheet=on_paper,
     )
-    data = {"design": written.content(survey), "hash": digits, "collect": address, "remember": period}
+    data = {"design": written.content(survey), "hash": digits, "collect": address, "period": label}
     scripts = '"use strict";\n' + "".join(map(read, _SCRIPTS))
     body += f'\n<script type="application/json" id="survey">{embedded(data)}</script>\n<script>{scripts}</script>'
     return _document(survey.title, body, kind="has-sheet" if on_paper else "no-sheet", scripts=scripts, reach=address)
@@ -91,8 +92,8 @@ def paper_text(survey: Design, *, language: str = "en") -> str:
     if not body:
         why = "draws each person's question" if survey.ask == "one" else "has no question with such chances"
         raise InvalidArgument(
-            f"a survey on paper must have questions for two coins or a die; got one that {why}; for example "
-            "yes_no('smoker', truth=0.5), which two coins answer"
+            f"a survey on paper must have questions for two coins or a die; got one that {why}; ask by yes or "
+            "no at odds of 3 (truth=0.5), which two coins answer"
         )
     return _document(survey.title, body, kind="sheet-only")
 
@@ -166,14 +167,20 @@ def _read_language(language: str) -> str:
 
 def _read_period(period: str) -> str:
     if not isinstance(period, str) or not period.strip() or not period.isprintable() or len(period) > _LONGEST:
-        raise InvalidArgument(f"remember must be the name of a period; got {period!r}; for example '2026'")
+        raise InvalidArgument(f"period must be a label of one line; got {period!r}; for example '2027'")
     return period
 
 
-def _write(path: str | Path, text: str) -> Path:
+def _write(path: str | Path, text: str, force: bool) -> Path:
     file = Path(path)
+    if file.suffix.lower() not in (".html", ".htm"):
+        raise InvalidArgument(f"a page must be written to a file that ends in .html; got {file.name!r}; rename it")
     try:
+        if not force and file.exists() and file.read_text("utf-8", "replace") != text:
+            raise InvalidArgument(
+                f"{file.name} must not be there already; got another file; choose another name, or force=True"
+            )
         file.write_text(text, "utf-8", newline="\n")  # the hashes of the policy are those of these lines
     except OSError as error:
-        raise InvalidArgument(f"{file.name} cannot be written: {error.strerror}; name a file in a folder") from None
+        raise InvalidArgument(f"{file.name} cannot be written: {error.strerror}; choose another folder") from None
     return file

@@ -37,7 +37,7 @@ const Trial = (() => {
   }
 
   function picture(truth, sent, found, error) {
-    const wide = Math.min(600, Math.max(280, by("chart").clientWidth)); // so that words keep their size on a phone
+    const wide = Math.min(600, Math.max(220, by("chart").clientWidth)); // so that words keep their size on a phone
     const at = (share) => 80 + ((wide - 80) * (Math.min(1.1, Math.max(-0.1, share)) + 0.1)) / 1.2;
     const svg = draw("svg", { viewBox: `0 0 ${wide} 190`, role: "img", "aria-labelledby": "trial-told" });
     for (let tenth = 0; tenth <= 10; tenth += 2) {

@@ -1,9 +1,9 @@
 // A respondent's visit: answers are read once, randomised once, and shown with what is sent. Nothing is sent unasked.
 const Visit = (() => {
-  const { design, hash, collect, remember } = JSON.parse(document.getElementById("survey").textContent);
+  const { design, hash, collect, period } = JSON.parse(document.getElementById("survey").textContent);
   const questions = design.questions.map((question, i) => ({ ...question, id: `q${i}` }));
   const by = (id) => document.getElementById(id);
-  const KEY = `sfumato ${hash} ${remember}`;
+  const KEY = `sfumato ${hash} ${period}`;
   const NOTHING = "(no answer)";
   let asked = questions;
   let report = null; // texts by name; set once, and what every button gives from then on
@@ -113,9 +113,9 @@ const Visit = (() => {
     tell("amiss", "");
     const sent = new Map(asked.map((each, i) => [each.name, Randomise.send(each, answers[i].place, Randomise.below)]));
     const made = assemble((name) => sent.get(name) ?? "");
-    if (remember) {
+    if (period !== null) {
       try { // before anybody sees it: a reload must not draw again
-        localStorage.setItem(KEY, JSON.stringify(made));
+        localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(sent)));
       } catch {
         refuse("This survey asks again later, and this browser cannot remember what it sent. Nothing was drawn or sent; please use another browser.");
         return;
@@ -127,14 +127,18 @@ const Visit = (() => {
     by("report").scrollIntoView();
   }
 
-  const assemble = (text) =>
-    Object.freeze(Object.fromEntries([["design", hash.slice(0, 16)], ...questions.map(({ name }) => [name, text(name)])]));
+  // Beside the texts stand the design, and a number of this visit alone, so that a report which arrives twice counts once.
+  function assemble(text) {
+    const visit = Randomise.below(1n << 64n).toString(16).padStart(16, "0");
+    const beside = [["design", hash.slice(0, 16)], ["respondent", visit]];
+    return Object.freeze(Object.fromEntries([...beside, ...questions.map(({ name }) => [name, text(name)])]));
+  }
 
   // What was sent in this period, if anything was.
   function remembered() {
     try {
       const kept = JSON.parse(localStorage.getItem(KEY));
-      return kept && assemble((name) => String(kept[name]));
+      return kept && assemble((name) => String(kept[name] ?? ""));
     } catch {
       return null;
     }
@@ -206,7 +210,7 @@ const Visit = (() => {
   }
 
   function begin() {
-    const kept = remember && remembered();
+    const kept = period === null ? null : remembered();
     if (kept) {
       report = kept;
       by("questions").hidden = true;
