@@ -302,6 +302,25 @@ def test_a_page_whose_design_or_script_was_changed_asks_nothing(browser: Browser
         assert any("Content Security Policy" in each for each in amiss)
 
 
+def test_a_page_by_plain_http_says_that_it_cannot_check_itself(browser: Browser, write: Write) -> None:
+    """Browsers have neither SHA-256 nor the clipboard there; drawing is secure all the same, and copying has a way."""
+    text = write().read_text("utf-8")
+    context = browser.new_context()
+    try:
+        page = context.new_page()
+        page.route("http://survey.invalid/**", lambda route: route.fulfill(body=text, content_type="text/html"))
+        page.goto("http://survey.invalid/survey.html")
+        ready(page)
+        assert page.evaluate("[isSecureContext, crypto.subtle === undefined]") == [False, True]
+        assert "Not checked here" in page.inner_text("#checked")
+        answer(page)
+        assert all(report(page).values())
+        page.click("#copy")
+        page.wait_for_selector("#told:has-text('copy it by Ctrl + C')")
+    finally:
+        context.close()
+
+
 HOSTILE = (
     "</script><script>document.title='hit'</script>",
     "<img src=x onerror=\"document.title='hit'\">",
@@ -349,4 +368,5 @@ def test_the_scripts_use_no_weak_chance_and_write_no_html() -> None:
             r"Math\.random|innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function", text
         )
         assert not re.search(r"</script|<!--|XMLHttpRequest|sendBeacon|WebSocket|import\(", text, re.IGNORECASE)
+    assert 'credentials: "omit", referrerPolicy: "no-referrer"' in read("visit.js")
     assert sum(read(name).count("fetch(") for name in ("randomise.js", "visit.js", "trial.js")) == 1

@@ -119,7 +119,8 @@ def _overall(survey: Design) -> str:
     if len(survey.items) == 1:
         return "What exactly is promised stands below the question."
     words = said_odds(survey.epsilon, "your answers" if survey.ask == "all" else "your answer")
-    of = "the question that you are asked" if survey.ask == "one" else f"all {len(survey.items)} questions together"
+    together = "both questions together" if len(survey.items) == 2 else f"all {len(survey.items)} questions together"
+    of = "the question that you are asked" if survey.ask == "one" else together
     return f"For {of}: {words[0].lower()}{words[1:]}"
 
 
