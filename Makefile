@@ -40,6 +40,7 @@ bench: $(VENV)/developing
 	$(BIN)/python bench/accounting.py --json bench/results/accounting.json
 	$(BIN)/python bench/query.py --json bench/results/query.json
 	$(BIN)/python bench/joins.py --json bench/results/joins.json
+	$(BIN)/python bench/survey.py --json bench/results/survey.json
 	$(BIN)/python bench/ledger.py --json bench/results/ledger.json
 
 # The races on the ledger, ten times as long: some minutes for each store.

@@ -6,8 +6,7 @@ n * MSE is the mean squared error of the shares times the number of people; theo
 a run may deviate by chance: with k answers by about sqrt(2 / k) of it. Goals for the mechanism that is chosen: within
 5 % of theory on average over the runs and at most 4.0; encoding and decoding within 2 CPU seconds, from places to
 estimates, all texts included in "with texts"; intervals that cover at least 93 % of the shares. With --peer, the Python
-of an environment that has pure-ldp, Hadamard response and optimised local hashing of that package are run on the same
-truth (a tenth of the people for the latter).
+of an environment that has pure-ldp, that package's Hadamard response is run on the same truth.
 """
 
 from __future__ import annotations
@@ -43,7 +42,8 @@ for place in truth.tolist():
 found = np.asarray(server.estimate_all(range(1, answers + 1))) / len(truth)
 seconds = time.process_time() - start
 true = np.bincount(truth, minlength=answers) / len(truth)
-print(json.dumps({"oracle": "pure-ldp Hadamard", "error": len(truth) * float(np.mean((found - true) ** 2)), "seconds": seconds}))
+error = len(truth) * float(np.mean((found - true) ** 2))
+print(json.dumps({"oracle": "pure-ldp Hadamard", "error": error, "seconds": seconds}))
 """
 
 
