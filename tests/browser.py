@@ -1,0 +1,32 @@
+"""A real browser for pages that people open, and what it would load from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from programs import program
+
+_OFFLINE = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
+
+
+@contextmanager
+def opened(path: Path, *, width: int = 900, height: int = 700) -> Iterator[tuple[Page, list[str]]]:
+    """A page of a file in Chromium, and the addresses that it asked for and the errors that it wrote, as they come."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program("chromium"), args=["--no-sandbox", "--disable-gpu", *_OFFLINE]
+        )
+        try:
+            page = browser.new_context(offline=True, viewport={"width": width, "height": height}).new_page()
+            amiss: list[str] = []
+            page.on("request", lambda asked: None if asked.url == path.as_uri() else amiss.append(asked.url))
+            page.on("console", lambda said: amiss.append(said.text) if said.type == "error" else None)
+            page.on("pageerror", lambda error: amiss.append(str(error)))
+            page.goto(path.as_uri())
+            yield page, amiss
+        finally:
+            browser.close()
