@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check bench soak docs wheel clean
+.PHONY: demo test check bench soak docs course wheel clean
 
 demo: $(VENV)/installed
 	$(BIN)/sfumato demo
@@ -25,6 +25,10 @@ check: $(VENV)/developing
 docs: $(VENV)/developing
 	$(BIN)/python docs/build.py
 
+# The course's lessons as notebooks, in build/course.
+course:
+	$(PYTHON) docs/course/notebooks.py build/course
+
 # The built wheel, installed into a clean environment, must give the same first answer, and hold the survey's page.
 wheel: $(VENV)/developing
 	rm -rf build
@@ -42,6 +46,8 @@ bench: $(VENV)/developing
 	$(BIN)/python bench/accounting.py --json bench/results/accounting.json
 	$(BIN)/python bench/query.py --json bench/results/query.json
 	$(BIN)/python bench/joins.py --json bench/results/joins.json
+	$(BIN)/python bench/survey.py --json bench/results/survey.json
+	$(BIN)/python bench/risk.py --json bench/results/risk.json
 	$(BIN)/python bench/ledger.py --json bench/results/ledger.json
 
 # The races on the ledger, five and ten times as long: some minutes for each store.

@@ -80,7 +80,7 @@ def test_a_doctest_block_ends_with_a_blank_line(page: Path) -> None:
     assert [block for block in blocks if not block.endswith("\n\n")] == []
 
 
-@pytest.mark.parametrize("folder", ["concepts", "how-to", "proofs"])
+@pytest.mark.parametrize("folder", ["concepts", "course", "how-to", "proofs"])
 def test_the_index_of_a_folder_lists_every_page_of_it(folder: str) -> None:
     """And the README points at the index."""
     index = ROOT / "docs" / folder / "index.md"

@@ -7,8 +7,13 @@ True
 True
 """
 
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from sfumato import accounting, mechanisms
-from sfumato import surveys as survey
 from sfumato.curator.curator import Curator
 from sfumato.curator.quick import ask
 from sfumato.curator.tabulate import histogram
@@ -21,6 +26,11 @@ from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sensitivity import Norm, Sensitivity
 from sfumato.privacy.unit import Unit
+from sfumato.risk.assess import risk_report
+
+if TYPE_CHECKING:
+    from sfumato import attacks
+    from sfumato import surveys as survey
 
 __version__ = "0.1.0"
 
@@ -33,13 +43,23 @@ __all__ = [
     "Unit",
     "accounting",
     "ask",
+    "attacks",
     "column",
     "dates",
     "histogram",
     "keys_from",
     "mechanisms",
     "public",
+    "risk_report",
     "survey",
     "table",
     "through",
 ]
+
+_LATER = {"attacks": "attacks", "survey": "surveys"}  # imported when first used, so that the first import stays short
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _LATER:
+        return importlib.import_module(f"sfumato.{_LATER[name]}")
+    raise AttributeError(f"module 'sfumato' has no attribute {name!r}")

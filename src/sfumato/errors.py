@@ -7,6 +7,7 @@
     │   ├── OutsideRange         a value outside what was declared
     │   ├── WrongShape           a vector where a number was declared, or of another length
     │   ├── ScaleTooLarge        more noise than the lattice, or more work than the arithmetic can carry
+    │   ├── TakesLong            work that would take longer than is allowed
     │   ├── DesignChanged        a survey's design, or answers, that are not those of the design published
     │   └── Duplicated           respondents who are in the answers more than once
     ├── EngineFailed             the engine could not finish; one constant message
@@ -63,6 +64,10 @@ class DesignChanged(InvalidArgument):
 
 class Duplicated(InvalidArgument):
     """Respondents who are in the answers of a survey more than once."""
+
+
+class TakesLong(InvalidArgument):
+    """Work that would take longer than is allowed; how many seconds is in the message."""
 
 
 class Refused(SfumatoError):

@@ -10,13 +10,14 @@ from typing import Annotated
 import typer
 
 from sfumato import __version__
-from sfumato.cli import allowance, ledger, survey
+from sfumato.cli import allowance, attack, ledger, survey
 from sfumato.cli.audit import audit
 from sfumato.cli.demo import demo
 from sfumato.cli.doctor import doctor
 from sfumato.cli.failure import report
 from sfumato.cli.init import init
 from sfumato.cli.questions import ask, explain, quote
+from sfumato.cli.risk import risk
 
 _DEBUG = "--debug"
 
@@ -34,7 +35,9 @@ for command in (demo, init, quote, ask, explain):
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(allowance.app, name="allowance")
 app.add_typer(survey.app, name="survey")
+app.command()(risk)
 app.command()(audit)
+app.add_typer(attack.app, name="attack")
 app.command()(doctor)
 
 

@@ -1,4 +1,7 @@
-"""Surveys in the local model: each person randomises at home, the analyst sees noise, the estimate is still good."""
+"""Surveys in the local model: each person randomises at home, the analyst sees noise, the estimate is still good.
+
+In Python it is `sf.survey`: `sf.survey.design(...)`, `sf.survey.randomise(...)`, `sf.survey.estimate(...)`.
+"""
 
 from sfumato.surveys.answers import Answers, read_answers
 from sfumato.surveys.design import Design, design

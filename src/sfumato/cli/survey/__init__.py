@@ -12,7 +12,7 @@ from sfumato.cli.survey.randomising import randomise
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Surveys in which nobody has to be trusted: each answer is randomised before it is sent.",
+    help="Surveys in which nobody has to be trusted.",
     epilog=(
         "Example: sfumato survey design --question smoker=yes-no --epsilon 1; then randomise answers.csv -o sent.csv; "
         "then estimate sent.csv."

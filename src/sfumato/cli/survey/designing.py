@@ -86,7 +86,9 @@ def design(
     as_json: Json = False,
     quiet: given.Quiet = False,
 ) -> None:
-    """Design a survey: choose mechanisms, say what to expect, and write a file that can be published.
+    """Design a survey and say what to expect.
+
+    Each question gets the mechanism of least variance. What is written can be published, and must not be changed.
 
     Example: sfumato survey design --question 'smoker=yes-no' --epsilon 1 --people 5000
     """

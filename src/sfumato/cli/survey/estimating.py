@@ -75,7 +75,7 @@ def estimate(
     plot: Plot = None,
     quiet: given.Quiet = False,
 ) -> None:
-    """Estimate shares and means from randomised answers, with intervals.
+    """Estimate shares and means, with intervals.
 
     Example: sfumato survey estimate sent.csv --design survey.toml --plot shares.svg
     """
@@ -91,10 +91,16 @@ def estimate(
         found = cross_table(survey, answers, *_two(cross), confidence=confidence, duplicates=kept)
     else:
         shares: Any = dict(map(_share, strata)) if strata else None
+        asked = None if only is None else [only]
         found = estimate_all(
-            survey, answers, confidence=confidence, simultaneous=simultaneous, strata=shares, duplicates=kept
+            survey,
+            answers,
+            questions=asked,
+            confidence=confidence,
+            simultaneous=simultaneous,
+            strata=shares,
+            duplicates=kept,
         )
-        found = found if only is None else found.only(only)
     _write(found, written, out)
     if plot is not None:
         found.plot().save(str(plot), **({"inline": True} if plot.suffix.lower() == ".html" else {}))  # works offline

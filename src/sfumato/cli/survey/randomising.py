@@ -54,7 +54,7 @@ def randomise(
     as_json: Json = False,
     quiet: given.Quiet = False,
 ) -> None:
-    """Randomise answers: of one person, or of a file with a row each person.
+    """Randomise answers of one person, or of a file.
 
     Example: sfumato survey randomise answers.csv --design survey.toml --output sent.csv
     """

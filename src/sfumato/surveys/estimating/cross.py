@@ -1,14 +1,16 @@
 """Two questions crossed: how many people gave this answer to one and that answer to the other.
 
 Both answers of a person are randomised independently of each other, so the product of the two unbiased scores of that
-person is an unbiased score of the pair; its mean over all people estimates the share of the pair, and its variance is
-seen in the same pass. Proof: docs/proofs/survey_estimates.md.
+person is an unbiased score of the pair; its mean over all people estimates the share of the pair. Its variance follows
+from the mechanisms and the shares: what is seen of it would miss scores that are large and rare. Proof:
+docs/proofs/survey_estimates.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from sfumato.surveys.question import Boxes, Choice
 MOST_CELLS = 250_000
 _PIECE = 1 << 22  # scores held at once
 Scores = NDArray[np.float64]
+Moments = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,22 +82,49 @@ def cross(
     if len(labels[0]) * len(labels[1]) > MOST_CELLS:
         raise InvalidArgument(f"a cross table must have at most {MOST_CELLS:,} cells; got more; cross other questions")
     mass = np.ones(len(first[1])) if weights is None else weights
-    sums = np.zeros((len(labels[0]), len(labels[1])))
-    squares = np.zeros_like(sums)
+    sums, margins = np.zeros((len(labels[0]), len(labels[1]))), [np.zeros(len(each)) for each in labels]
     for chosen in _pieces(len(mass), max(map(len, labels))):
         mine, theirs = (scores(item, received[chosen]) for item, received in (first, second))
-        weighted = mass[chosen, None] * mine
-        sums += weighted.T @ theirs
-        squares += (weighted * mine).T @ (theirs * theirs)
+        sums += (mass[chosen, None] * mine).T @ theirs
+        margins = [margins[0] + mass[chosen] @ mine, margins[1] + mass[chosen] @ theirs]
     means = sums / mass.sum()
-    variances = np.maximum(squares / mass.sum() - means**2, 0)
-    errors = np.sqrt(variances / effective(mass))
+    squares = _squares(means, margins[0] / mass.sum(), margins[1] / mass.sum(), moments(first[0]), moments(second[0]))
+    errors = np.sqrt(np.maximum(squares - means**2, 0) / effective(mass))
     reach = -float(ndtri((1 - confidence) / 2))
     cells = tuple(
         tuple(_cell(label, float(m), float(e), reach) for label, m, e in zip(labels[1], ms, es, strict=True))
         for ms, es in zip(means, errors, strict=True)
     )
     return CrossTable(first[0].name, second[0].name, labels[0], labels[1], cells, len(mass), confidence)
+
+
+def _squares(pairs: Scores, rows: Scores, columns: Scores, mine: Moments, theirs: Moments) -> Scores:
+    """The mean square of the product of two scores, for these shares of pairs and of single answers."""
+    first, second = np.clip(rows, 0, 1)[:, None], np.clip(columns, 0, 1)[None]
+    both = np.clip(pairs, np.maximum(0, first + second - 1), np.minimum(first, second))
+    one, other = first - both, second - both
+    neither = 1 - both - one - other
+    true = both * mine[0] * theirs[0] + one * mine[0] * theirs[1]
+    return np.asarray(true + other * mine[1] * theirs[0] + neither * mine[1] * theirs[1])
+
+
+def moments(item: Item) -> Moments:
+    """The mean square of a person's score for an answer, if it is the true one, and if not."""
+    times, agree, boxes = 1, Fraction(0), 1
+    match item.mechanism:
+        case PaddedResponse() as mechanism:
+            times, stray = mechanism.most, mechanism.inner.stray
+            agree = stray + (mechanism.inner.agree - stray) / times
+        case BlockResponse() | UnaryResponse() as mechanism:
+            agree, stray = mechanism.agree, mechanism.stray
+        case BoxResponse() as mechanism:
+            agree, stray, boxes = mechanism.agree, mechanism.stray, 1 if mechanism.every else len(mechanism.boxes)
+        case _:
+            raise TypeError(item.oracle)
+    gain = (agree - stray) if times == 1 else (agree - stray) * times
+    true, other = (chance * (1 - stray) ** 2 + (1 - chance) * stray**2 for chance in (agree, stray))
+    scale = boxes * times**2 / gain**2
+    return float(true * scale), float(other * scale)
 
 
 def _cell(label: str, mean: float, error: float, reach: float) -> Estimate:
@@ -157,7 +187,9 @@ def sums_below(item: Item, received: Received, weights: Weights | None, confiden
         total += mass[chosen] @ running
         squares += mass[chosen] @ running**2
     means = total / mass.sum()
-    errors = np.sqrt(np.maximum(squares / mass.sum() - means**2, 0) / effective(mass))
+    true, other = moments(item)
+    noise = min(true - 1, other)  # of a single answer: no sum but the last has less
+    errors = np.sqrt(np.maximum(squares / mass.sum() - means**2, noise) / effective(mass))
     reach = -float(ndtri((1 - confidence) / 2))
     found = [_cell(label, float(m), float(e), reach) for label, m, e in zip(labels, means, errors, strict=True)]
     return [*found[:-1], Estimate(labels[-1], 1.0, 0.0, (1.0, 1.0), 1.0)]

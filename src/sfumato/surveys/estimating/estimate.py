@@ -29,6 +29,7 @@ def estimate(
     survey: Design,
     answers: Any,
     *,
+    questions: Sequence[str] | None = None,
     confidence: checks.Number = 0.95,
     simultaneous: bool = False,
     strata: Mapping[str, checks.Number] | None = None,
@@ -37,6 +38,7 @@ def estimate(
     """Estimate every question from what was collected.
 
     answers        a CSV file, columns, dictionaries or a frame, with what was sent; see `sf.survey.read_answers`
+    questions      the names of some questions; all, unless said
     confidence     how often an interval covers
     simultaneous   whether it shall be so for all answers of a question at once
     strata         the share of the population in each stratum; then results are weighed by them
@@ -45,7 +47,7 @@ def estimate(
     sure = checks.inside(confidence=confidence)
     read = read_answers(survey, answers, duplicates)
     results = {}
-    for item in survey.items:
+    for item in survey.items if questions is None else map(survey.item, questions):
         miss = down((1 - sure) / (_labels(item) if simultaneous else 1))
         found = _result(item, read, miss) if strata is None else _stratified(item, read, miss, strata)
         if found.missing:
@@ -164,7 +166,7 @@ def _stratified(item: Item, read: Answers, miss: float, strata: Mapping[str, che
 
 def _enough(name: str, people: int) -> None:
     if people < LEAST:
-        raise InvalidArgument(f"{name} must have at least {LEAST} answers; got {people}; collect more")
+        raise InvalidArgument(f"{name} must have at least {LEAST} answers; got {people}; collect more, or leave it out")
 
 
 def _labels(item: Item) -> int:

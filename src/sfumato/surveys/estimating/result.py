@@ -95,10 +95,6 @@ class Estimates:
             raise UnknownName(f"unknown question {name!r}; known are {', '.join(self.results)}")
         return self.results[name]
 
-    def only(self, name: str) -> Estimates:
-        """One question alone."""
-        return Estimates({name: self[name]}, self.guarantee, self.people, self.notes)
-
     def plot(self) -> Any:
         """The charts of all questions, below each other."""
         return charts.stacked([result.plot() for result in self.results.values()])

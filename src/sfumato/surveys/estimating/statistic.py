@@ -82,6 +82,7 @@ def proportion(label: str, mean: float, people: float, affine: Affine, miss: flo
     """An estimate from how often something was sent that agrees."""
     if people <= 0:
         return Estimate(label, math.nan, math.inf, affine.ends)
+    mean = float(mean)  # not one of numpy's
     error = math.sqrt(max(0.0, mean * (1 - mean)) / people) * affine.scale
     low, high = seen_interval(mean * people, people, miss)
     return Estimate(label, affine.value(mean), error, affine.inside(low, high))

@@ -1,0 +1,80 @@
+"""Values compared with levels, and power laws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.charts.intervals import BLUE, GREY, HEIGHT, ORANGE, PADDING, PALE, WIDTH, Names, Point, row
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A height that a whole chart is compared with, its words and its colour."""
+
+    value: float
+    words: str
+    color: str
+
+
+def with_levels(points: Sequence[Point], levels: Sequence[Level], names: Names) -> Any:
+    """Shares in percent with error bars, lying, and upright lines at the levels, which a legend explains."""
+    import altair
+
+    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
+    base = altair.Chart(altair.InlineData(values=[row(point, 0, 100) for point in points]), title=title)
+    along = altair.Scale(domain=[0, 100], nice=False)
+    up = altair.Y("label", type="nominal", title=names.label or None, sort=None, axis=altair.Axis(labelLimit=220))
+
+    def across(field: str) -> Any:
+        return altair.X(field, type="quantitative", title=names.value, scale=along)
+
+    bars = base.mark_bar(height={"band": 0.6}).encode(
+        x=across("value"),
+        y=up,
+        color=altair.condition(f"datum.label === {points[-1].label!r}", altair.value(BLUE), altair.value(PALE)),
+    )
+    errors = base.mark_rule(strokeWidth=2, color=GREY).encode(x=across("low"), x2="high", y=up)
+    caps = [base.mark_tick(thickness=2, size=8, color=GREY).encode(x=across(end), y=up) for end in ("low", "high")]
+    told = altair.Scale(domain=[each.words for each in levels], range=[each.color for each in levels])
+    rows = [{"level": each.value, "words": each.words} for each in levels]
+    lines = (
+        altair.Chart(altair.InlineData(values=rows))
+        .mark_rule(strokeWidth=2, strokeDash=[6, 3])
+        .encode(
+            x=across("level"),
+            color=altair.Color(
+                "words", type="nominal", title=None, scale=told, legend=altair.Legend(orient="bottom", labelLimit=400)
+            ),
+        )
+    )
+    return altair.layer(bars, errors, *caps, lines).properties(width=WIDTH, height=60 + 40 * len(points))
+
+
+def by_powers(points: Sequence[Point], names: Names) -> Any:
+    """Lines with error bars on two axes of powers, on which a power law is straight; series by colour."""
+    import altair
+
+    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
+    base = altair.Chart(altair.InlineData(values=[row(point, 0, 0) for point in points]), title=title)
+    powers = altair.Scale(type="log", nice=True)
+    colour = altair.Color(
+        "series", type="nominal", title=names.series or None, sort=None, scale=altair.Scale(range=[ORANGE, GREY, BLUE])
+    )
+    along = altair.Scale(type="log", nice=False, padding=PADDING)
+    across = altair.X("label", type="quantitative", title=names.label, scale=along)
+
+    def up(field: str) -> Any:
+        return altair.Y(field, type="quantitative", title=names.value, scale=powers)
+
+    lines = base.mark_line(point=True).encode(x=across, y=up("value"), color=colour)
+    errors = base.mark_rule(strokeWidth=2).encode(x=across, y=up("low"), y2="high", color=colour)
+    return altair.layer(lines, errors).properties(width=WIDTH * 2 // 3, height=HEIGHT)
+
+
+def beside(*charts: Any) -> Any:
+    """Charts beside each other, each with its own colours."""
+    import altair
+
+    return altair.hconcat(*charts).resolve_scale(color="independent")
