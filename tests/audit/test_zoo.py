@@ -26,6 +26,7 @@ FEW = {
     **dict.fromkeys(("median", "ninth tenth", "inverse sensitivity of a count"), 4_000),
     **dict.fromkeys(("permute and flip", "permute and flip, monotonic"), 8_000),
     **dict.fromkeys(("report noisy max", "report noisy max, far"), 8_000),
+    **{case.name: 4_000 for case in CASES if type(case.mechanism).__module__.startswith("sfumato.mechanisms.local")},
 }
 each = pytest.mark.parametrize("broken", ZOO, ids=lambda broken: broken.name)
 sampled = [broken for broken in ZOO if broken.masses is None]

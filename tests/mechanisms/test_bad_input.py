@@ -14,6 +14,9 @@ import pytest
 from sfumato.errors import InvalidArgument, OutsideRange, ScaleTooLarge, WrongShape
 from sfumato.mechanisms import (
     MECHANISMS,
+    BlockResponse,
+    BoxResponse,
+    DuchiResponse,
     Exponential,
     Gaussian,
     GaussianThreshold,
@@ -21,7 +24,9 @@ from sfumato.mechanisms import (
     InverseSensitivity,
     Laplace,
     LaplaceThreshold,
+    PaddedResponse,
     PermuteAndFlip,
+    PiecewiseResponse,
     ProposeTestRelease,
     Quantile,
     RandomizedResponse,
@@ -29,6 +34,7 @@ from sfumato.mechanisms import (
     SparseVector,
     Subsampled,
     TruncatedGeometric,
+    UnaryResponse,
 )
 
 MAKERS: tuple[Callable[..., object], ...] = (
@@ -49,6 +55,12 @@ MAKERS: tuple[Callable[..., object], ...] = (
     ),
     lambda epsilon=1.0, **more: SparseVector(**{"threshold": 3, "sensitivity": 1, "epsilon": epsilon, **more}),
     lambda epsilon=1.0, **more: Subsampled(Geometric(**{"sensitivity": 1, "epsilon": epsilon, **more}), 0.5),
+    lambda epsilon=1.0, **more: BlockResponse(**{"epsilon": epsilon, "categories": "abc", **more}),
+    lambda epsilon=1.0, **more: UnaryResponse(**{"epsilon": epsilon, "categories": "abc", **more}),
+    lambda epsilon=1.0, **more: BoxResponse(**{"epsilon": epsilon, "boxes": "abc", **more}),
+    lambda epsilon=1.0, **more: PaddedResponse(**{"epsilon": epsilon, "boxes": "abc", "most": 2, **more}),
+    lambda epsilon=1.0, **more: DuchiResponse(**{"epsilon": epsilon, "bounds": (0, 8), **more}),
+    lambda epsilon=1.0, **more: PiecewiseResponse(**{"epsilon": epsilon, "bounds": (0, 8), "steps": 8, **more}),
 )
 
 

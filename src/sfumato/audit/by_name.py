@@ -19,9 +19,13 @@ from sfumato.dataset.name import nearest
 from sfumato.errors import InvalidArgument, UnknownName
 from sfumato.mechanisms import (
     MECHANISMS,
+    BoxResponse,
+    DuchiResponse,
     Geometric,
     InverseSensitivity,
     Laplace,
+    PaddedResponse,
+    PiecewiseResponse,
     ProposeTestRelease,
     Quantile,
     SparseVector,
@@ -35,6 +39,9 @@ _USUAL: dict[str, Any] = {
     "delta": 1e-6,
     "sensitivity": 1,
     "candidates": ("a", "b", "c"),
+    "categories": ("a", "b", "c"),
+    "boxes": ("a", "b", "c"),
+    "most": 2,
     "quantile": 0.5,
     "bounds": (0, 16),
     "bound": 2,
@@ -111,6 +118,11 @@ def _neighbours(mechanism: Any) -> tuple[Any, Any] | None:
             return [above - by] * 5 + [above], [above] * 5 + [above - by]
         case Subsampled():
             return [1.0, 1.0], [1.0]
+        case DuchiResponse() | PiecewiseResponse():
+            return mechanism.bounds
+        case BoxResponse() | PaddedResponse():
+            first, second, *_ = mechanism.boxes
+            return (first,), (second,)
     if hasattr(mechanism, "candidates"):
         size, by = len(mechanism.candidates), float(distance(mechanism))
         rest = 0.0 if getattr(mechanism, "monotonic", False) else by

@@ -13,6 +13,7 @@ from sfumato.charts.intervals import (
     in_words,
     kind_of,
     over_bins,
+    stacked,
     with_intervals,
 )
 
@@ -30,6 +31,7 @@ __all__ = [
     "kind_of",
     "over_bins",
     "shares",
+    "stacked",
     "two_sides",
     "with_intervals",
 ]

@@ -76,6 +76,13 @@ def with_intervals(points: Sequence[Point], names: Names) -> Any:
     return altair.layer(*first, *then).properties(width=WIDTH, height=HEIGHT)
 
 
+def stacked(drawn: Sequence[Any]) -> Any:
+    """Several charts below each other, each with axes of its own; a single one as it is."""
+    import altair
+
+    return drawn[0] if len(drawn) == 1 else altair.vconcat(*drawn).resolve_scale(color="independent")
+
+
 def over_bins(bars: Sequence[Bar], names: Names) -> Any:
     """Bars as wide as their bins, with error bars; a bin without an end is drawn as wide as the narrowest.
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sfumato import __version__
-from sfumato.cli import allowance, attack, ledger
+from sfumato.cli import allowance, attack, ledger, survey
 from sfumato.cli.audit import audit
 from sfumato.cli.demo import demo
 from sfumato.cli.doctor import doctor
@@ -57,6 +57,7 @@ for command in (demo, init, quote, ask, explain):
     app.command(epilog=_examples(command))(command)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(allowance.app, name="allowance")
+app.add_typer(survey.app, name="survey")
 app.command(epilog=_examples(risk))(risk)
 app.command(epilog=_examples(audit))(audit)
 app.add_typer(attack.app, name="attack")

@@ -64,6 +64,7 @@ _IN_SHELL: tuple[tuple[str, str], ...] = (
     (r"link and on belong together", "--link and --on belong together"),
     (r"or allow it: patience=\w+", "or allow it: --yes"),
     (r"keep it elsewhere", "keep it elsewhere: url = '/other/folder/ledger.db' below [ledger] in sfumato.toml"),
+    (r"\bforce=True\b", "--force"),
     (r" \(pandas: to_csv\(index=False\)\)", ""),
     (r"unit=\{'(\w+)': '([^']*)'\}", r"unit = { \1 = '\2' }"),
     (r"write through\('orders', on='order_id'\)", "write unit = { through = 'orders', on = 'order_id' }"),
