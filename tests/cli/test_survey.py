@@ -59,7 +59,7 @@ def test_a_design_as_json_and_from_a_draft(call: Call, folder: Path) -> None:
     [
         (("survey", "design", "--question", "smoker", "--epsilon", "1"), "--question must be NAME=KIND"),
         (("survey", "design", "--question", "a=number: 0 x", "--epsilon", "1"), "--question must be NAME=KIND"),
-        (("survey", "design", "--question", "a=yes-no", "--odds", "0.5"), "--odds must be above 1"),
+        (("survey", "design", "--question", "a=yes-no", "--odds", "0.5"), "odds must be above 1"),
         (("survey", "design", "--question", "a=yes-no"), "epsilon must be given"),
         (("survey", "design", "--epsilon", "1"), "--question or a draft must be given"),
         ((*DESIGN, "--epsilon", "1", "--ask", "none"), "--ask must be 'all' or 'one'"),

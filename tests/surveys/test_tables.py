@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 from goodness import FALSE_ALARM
 from sfumato.audit import judge
-from sfumato.errors import InvalidArgument
+from sfumato.errors import InvalidArgument, OutsideRange
 from sfumato.mechanisms import BlockResponse, BoxResponse, DuchiResponse, PaddedResponse, PiecewiseResponse, Subsets
 from sfumato.mechanisms.local.field import field, prime_power
 from sfumato.mechanisms.local.odds import epsilon_of, read_odds
@@ -178,6 +178,20 @@ def test_a_field_is_one(order: int) -> None:
 def test_what_is_no_prime_power_has_no_field() -> None:
     with pytest.raises(InvalidArgument, match="order must be a prime power"):
         field(6)
+
+
+@each
+def test_many_at_once_refuse_what_is_no_answer(randomiser: Randomiser) -> None:
+    """What is sent for a place beyond the last might be sent for no other, and would name it."""
+    mechanism = randomiser.mechanism
+    if isinstance(mechanism, BoxResponse | PaddedResponse):
+        wrong: list[Any] = [np.ones((2, len(mechanism.boxes) + 1), bool)]
+        wrong += [np.ones((2, len(mechanism.boxes)), bool)] if mechanism.most < len(mechanism.boxes) else []
+    else:
+        wrong = [np.array([0, len(randomiser.places)]), np.array([-1])]
+    for given in wrong:
+        with pytest.raises(OutsideRange, match=r"(places|ticks) must be .*; got"):
+            mechanism.release_all(given)
 
 
 def test_blocks_that_do_not_fit_are_refused() -> None:

@@ -117,6 +117,7 @@ def test_every_oracle_has_its_examples() -> None:
         ("order = 4", "order = 5"),
         ("modulus = 7", "modulus = 5"),
         ("share = 1\n", ""),
+        ("share = 1\n", "share = 0\n"),
         ('skip = "private"', 'skip = "private"\nsize = 3'),
     ],
 )
@@ -226,6 +227,8 @@ def test_a_file_that_is_not_there_is_named() -> None:
         (lambda: sv.design("x", [sv.yes_no("a")], 1, shares={"a": 0}), "share must be a whole number of at least 1"),
         (lambda: sv.design("x", [sv.yes_no("a")], 1, oracles={"a": "duchi"}), "unknown oracle 'duchi'"),
         (lambda: sv.design("x", [sv.yes_no("a")], 1, ask="some"), "ask must be"),  # type: ignore[arg-type]
+        (lambda: sv.design("x", [sv.yes_no("a")], odds=1), "odds must be above 1"),
+        (lambda: sv.design("x", [sv.yes_no("a")], 1, odds=3), "stand without epsilon"),
         (lambda: sv.design("", [sv.yes_no("a")], 1), "title must be"),
     ],
 )

@@ -85,6 +85,7 @@ def design(
     questions: Sequence[Question],
     epsilon: checks.Number | None = None,
     *,
+    odds: checks.Number | None = None,
     shares: Mapping[str, int] | None = None,
     ask: Ask = "all",
     oracles: Mapping[str, str] | None = None,
@@ -94,10 +95,13 @@ def design(
     title       what the survey is called
     questions   made by yes_no, one_of, ordinal, several_of and number
     epsilon     what a respondent pays in all; left out where every question has a chance of its own
+    odds        instead of epsilon: by how much all that is sent may change the odds in a bet on an answer
     shares      whole numbers: parts of epsilon (ask="all"), or of the people (ask="one"); 1 each unless said
     ask         "all" questions of everybody, or "one" drawn at random of each person, at the whole epsilon
     oracles     mechanisms by name, for questions that shall not have the one chosen
     """
+    if odds is not None:
+        epsilon = _epsilon_for(odds, epsilon)
     parts = _shares(questions, shares or {}, "shares")
     named = _known(questions, oracles or {}, "oracles")
     own = {each.name: epsilon_of(each.odds) for each in questions if isinstance(each, Choice) and each.odds is not None}
@@ -119,6 +123,13 @@ def design(
         cost = own.get(each.name, rest * part)
         items.append(choose(each, cost, named.get(each.name), parts[each.name]))
     return Design(title, tuple(items), whole, ask)
+
+
+def _epsilon_for(odds: checks.Number, epsilon: checks.Number | None) -> Fraction:
+    exact = checks.positive(odds=odds)
+    if epsilon is not None or exact <= 1:
+        raise InvalidArgument(f"odds must be above 1 and stand without epsilon; got {odds!r}; 3 is usual")
+    return epsilon_of(exact)
 
 
 def _shares(questions: Sequence[Question], given: Mapping[str, int], what: str) -> dict[str, int]:

@@ -74,7 +74,8 @@ def expected(survey: Design, people: int, confidence: checks.Number = 0.95) -> l
 def people_for(survey: Design, error: checks.Number, question: str | None = None) -> int:
     """How many respondents bring the noise's standard error of every share, or of one question, down to `error`.
 
-    The error of a number is in its own unit. With two answers n = e**eps / ((e**eps - 1)**2 * error**2).
+    The error of a number is in its own unit: numbers are left out unless named, or alone. With two answers
+    n = e**eps / ((e**eps - 1)**2 * error**2).
     """
     bound = checks.positive(error=error)
     items = survey.items if question is None else (survey.item(question),)

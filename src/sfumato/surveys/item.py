@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato import checks
 from sfumato.entropy import Entropy
 from sfumato.errors import OutsideRange
 from sfumato.mechanisms import Geometric
@@ -43,6 +44,9 @@ class Item:
     epsilon: Fraction
     mechanism: Randomiser
     share: int = 1
+
+    def __post_init__(self) -> None:
+        checks.whole(least=1, share=self.share)
 
     @property
     def name(self) -> str:

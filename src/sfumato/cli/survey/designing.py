@@ -12,7 +12,6 @@ import typer
 from sfumato.cli import given
 from sfumato.cli.screen import errors, output, say, show
 from sfumato.errors import InvalidArgument
-from sfumato.mechanisms.local import epsilon_of
 from sfumato.surveys.design import Ask, Design
 from sfumato.surveys.design import design as make
 from sfumato.surveys.expected import Expected, expected, people_for
@@ -92,7 +91,7 @@ def design(
 
     Example: sfumato survey design --question 'smoker=yes-no' --epsilon 1 --people 5000
     """
-    survey = _survey(draft, questions or [], title, _epsilon(epsilon, odds), ask)
+    survey = _survey(draft, questions or [], title, epsilon, odds, ask)
     rows = expected(survey, people)
     needed = None if error is None else people_for(survey, error)
     save(survey, out, force=force)
@@ -105,17 +104,11 @@ def design(
     say(errors(), f"design: {out}")
 
 
-def _epsilon(epsilon: float | None, odds: float | None) -> Fraction | float | None:
-    if odds is None:
-        return epsilon
-    if epsilon is not None or odds <= 1:
-        raise InvalidArgument(f"--odds must be above 1 and stand without --epsilon; got {odds:g}; 3 is usual")
-    return epsilon_of(Fraction(str(odds)))
-
-
-def _survey(draft: Path | None, questions: list[str], title: str, epsilon: Any, ask: str) -> Design:
+def _survey(
+    draft: Path | None, questions: list[str], title: str, epsilon: float | None, odds: float | None, ask: str
+) -> Design:
     if draft is not None:
-        if questions or epsilon is not None:
+        if questions or epsilon is not None or odds is not None:
             raise InvalidArgument("a draft has its questions and its epsilon; got options beside it; write them there")
         return load_draft(draft)
     if not questions:
@@ -123,7 +116,7 @@ def _survey(draft: Path | None, questions: list[str], title: str, epsilon: Any, 
     chosen: Ask = "one" if ask == "one" else "all"
     if ask != chosen:
         raise InvalidArgument(f"--ask must be 'all' or 'one'; got {ask!r}; leave it out for 'all'")
-    return make(title, [_question(text) for text in questions], epsilon, ask=chosen)
+    return make(title, [_question(text) for text in questions], epsilon, odds=odds, ask=chosen)
 
 
 def _question(text: str) -> Question:

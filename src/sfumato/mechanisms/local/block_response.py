@@ -27,7 +27,7 @@ from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, OutsideRange
 from sfumato.mechanisms.local.blocks import Blocks, Integers, Singles, Subsets, Weights
-from sfumato.mechanisms.local.odds import TwoLevel, below, read_odds
+from sfumato.mechanisms.local.odds import TwoLevel, below, check_places, read_odds
 from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
@@ -115,6 +115,7 @@ class BlockResponse(Declared):
 
     def release_all(self, places: Integers, entropy: Entropy = SYSTEM) -> Integers:
         """The outputs of many people, for the places of their true answers among the categories."""
+        check_places(places, len(self.categories))
         agrees, ranks = self.levels.places(places.size, entropy)
         outputs = np.empty(places.size, np.int64)
         for chosen, choose in ((agrees, self.blocks.agreeing), (~agrees, self.blocks.others)):

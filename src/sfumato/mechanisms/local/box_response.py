@@ -56,6 +56,12 @@ def ticked(boxes: dict[Any, int], most: int, value: Collection[Any]) -> list[int
     return places
 
 
+def check_ticks(ticks: Ticks, boxes: int, most: int) -> None:
+    """Refuse rows of another length, or with more ticks than are allowed."""
+    if ticks.ndim != 2 or ticks.shape[1] != boxes or (ticks.sum(axis=1) > most).any():
+        raise OutsideRange(f"ticks must be rows of {boxes} truth values, at most {most} of them true; got others")
+
+
 @dataclass(frozen=True)
 class BoxResponse(Declared):
     """One box and its tick, as 2 * box + tick, or a bit for every box; the value is the collection of those ticked.
@@ -132,6 +138,7 @@ class BoxResponse(Declared):
 
     def release_all(self, ticks: Ticks, entropy: Entropy = SYSTEM) -> Integers | Packed:
         """What many people send: numbers, or rows of packed bits (box i is bit i % 8 of byte i // 8)."""
+        check_ticks(ticks, len(self.boxes), int(self.most or 0))
         count, wide = ticks.shape
         coin = Coin(Real.exactly(self.stray))
         if self.every:

@@ -22,7 +22,7 @@ from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.mechanisms.local.block_response import hoeffding
 from sfumato.mechanisms.local.blocks import Integers
-from sfumato.mechanisms.local.odds import below, read_odds
+from sfumato.mechanisms.local.odds import below, check_places, read_odds
 from sfumato.mechanisms.local.scale import STEPS, Bounds, Scale
 from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.mechanisms.samplers import Coin, bernoulli, uniform
@@ -105,6 +105,7 @@ class DuchiResponse(Declared):
         A uniform step below the place takes the chance at the greatest number, any other that at the least: the chance
         of a 1 is then (i/G) high/(low + high) + (1 - i/G) low/(low + high), the one claimed.
         """
+        check_places(places, self.steps + 1)
         high, low = self._levels
         greatest = uniform(self.steps, places.size, entropy) < places
         flipped = bernoulli(Coin(Real.exactly(Fraction(low, high + low))), places.size, entropy)

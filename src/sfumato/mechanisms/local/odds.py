@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sfumato import checks
 from sfumato.entropy import Entropy
-from sfumato.errors import InvalidArgument, ScaleTooLarge
+from sfumato.errors import InvalidArgument, OutsideRange, ScaleTooLarge
 from sfumato.mechanisms.samplers import Coin, bernoulli, uniform
 from sfumato.rounding import Real, exp_bounds, exp_down, log_up, printed_up
 
@@ -66,6 +66,12 @@ def epsilon_of(odds: Fraction) -> Fraction:
     1.0986122886681098
     """
     return printed_up(log_up(odds))
+
+
+def check_places(places: Places, count: int) -> None:
+    """Refuse places beyond the last: what is sent for them might be sent for no other."""
+    if places.size and (int(places.min()) < 0 or int(places.max()) >= count):
+        raise OutsideRange(f"places must be whole numbers from 0 to {count - 1}; got another; see `place`")
 
 
 @dataclass(frozen=True, slots=True)

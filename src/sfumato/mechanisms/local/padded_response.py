@@ -25,7 +25,7 @@ from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.mechanisms.local.block_response import BlockResponse, hoeffding, read_categories
 from sfumato.mechanisms.local.blocks import Blocks, Integers, Singles, Weights
-from sfumato.mechanisms.local.box_response import Ticks, read_most, ticked
+from sfumato.mechanisms.local.box_response import Ticks, check_ticks, read_most, ticked
 from sfumato.mechanisms.local.odds import below
 from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.mechanisms.samplers import uniform
@@ -94,6 +94,7 @@ class PaddedResponse(Declared):
 
     def release_all(self, ticks: Ticks, entropy: Entropy = SYSTEM) -> Integers:
         """What many people send."""
+        check_ticks(ticks, len(self.boxes), self.most)
         slot = uniform(self.most, len(ticks), entropy)
         in_slot = ticks & (np.cumsum(ticks, axis=1) == slot[:, None] + 1)
         places = np.where(in_slot.any(axis=1), np.argmax(in_slot, axis=1), len(self.boxes))

@@ -24,7 +24,7 @@ from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument
 from sfumato.mechanisms.local.block_response import hoeffding
 from sfumato.mechanisms.local.blocks import Integers
-from sfumato.mechanisms.local.odds import TwoLevel, below, read_odds
+from sfumato.mechanisms.local.odds import TwoLevel, below, check_places, read_odds
 from sfumato.mechanisms.local.scale import MOST_STEPS, STEPS, Bounds, Scale
 from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.privacy.guarantee import Guarantee
@@ -105,6 +105,7 @@ class PiecewiseResponse(Declared):
 
     def release_all(self, places: Integers, entropy: Entropy = SYSTEM) -> Integers:
         """The outputs of many people."""
+        check_places(places, self.steps + 1)
         inside, ranks = self.levels.places(places.size, entropy)
         return np.where(inside, places + ranks, ranks + self._wide * (ranks >= places))
 

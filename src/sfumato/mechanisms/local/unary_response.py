@@ -25,7 +25,7 @@ from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import OutsideRange
 from sfumato.mechanisms.local.block_response import hoeffding, read_categories, spread
 from sfumato.mechanisms.local.blocks import Integers, Weights
-from sfumato.mechanisms.local.odds import below, read_odds
+from sfumato.mechanisms.local.odds import below, check_places, read_odds
 from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.mechanisms.samplers import Coin, bernoulli
 from sfumato.privacy.guarantee import Guarantee
@@ -100,6 +100,7 @@ class UnaryResponse(Declared):
     def release_all(self, places: Integers, entropy: Entropy = SYSTEM) -> Packed:
         """The bits of many people, a row each: category i is bit i % 8 of byte i // 8."""
         count, wide = places.size, len(self.categories)
+        check_places(places, wide)
         packed = np.empty((count, (wide + 7) // 8), np.uint8)
         rows, coin = max(1, _PIECE // wide), Coin(Real.exactly(self.stray))
         for start in range(0, count, rows):
