@@ -41,7 +41,9 @@ def page(
     force: Force = False,
     quiet: given.Quiet = False,
 ) -> None:
-    """Write a survey as one page that works offline and randomises on the respondent's own device.
+    """Write one page that randomises in a browser.
+
+    It works offline, on the respondent's own device, and shows what is sent before it is.
 
     Example: sfumato survey page survey.toml --output survey.html --collect https://survey.example/reports
     """

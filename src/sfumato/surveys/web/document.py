@@ -77,7 +77,6 @@ def page_text(survey: Design, *, collect: str | None = None, period: str | None 
         where=_where(address),
         hash=digits,
         epsilon=f"{float(survey.epsilon):.4g}",
-        version=_version(),
         sheet=on_paper,
     )
     data = {"design": written.content(survey), "hash": digits, "collect": address, "period": label}
@@ -93,7 +92,7 @@ def paper_text(survey: Design, *, language: str = "en") -> str:
         why = "draws each person's question" if survey.ask == "one" else "has no question with such chances"
         raise InvalidArgument(
             f"a survey on paper must have questions for two coins or a die; got one that {why}; ask by yes or "
-            "no at odds of 3 (truth=0.5), which two coins answer"
+            "no at odds of 3, which two coins answer"
         )
     return _document(survey.title, body, kind="sheet-only")
 
@@ -111,7 +110,7 @@ def _document(title: str, body: str, *, kind: str, scripts: str = "", reach: str
         "require-trusted-types-for 'script'",
         "trusted-types 'none'",
     ]
-    parts = {"title": escape(title), "style": style, "kind": kind, "body": body, "version": _version()}
+    parts = {"title": escape(title), "style": style, "kind": kind, "body": body}
     return filled("page.html", policy="; ".join(rules), **parts)
 
 
@@ -152,12 +151,6 @@ def _check_lists(survey: Design) -> None:
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _version() -> str:
-    from sfumato import __version__
-
-    return __version__
 
 
 def _read_language(language: str) -> str:
