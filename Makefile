@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test check bench soak docs wheel clean
+.PHONY: demo test check bench soak docs course wheel clean
 
 demo: $(VENV)/installed
 	$(BIN)/sfumato demo
 
 # The whole suite and every check.
 test: check wheel
+	$(BIN)/python tests/programs.py
 	$(BIN)/pytest -n 2
 
 # The fast half: style, types, floors of the house, and the tests that need no statistics.
@@ -24,13 +25,18 @@ check: $(VENV)/developing
 docs: $(VENV)/developing
 	$(BIN)/python docs/build.py
 
-# The built wheel, installed into a clean environment, must give the same first answer.
+# The course's lessons as notebooks, in build/course.
+course:
+	$(PYTHON) docs/course/notebooks.py build/course
+
+# The built wheel, installed into a clean environment, must give the same first answer, and hold the survey's page.
 wheel: $(VENV)/developing
 	rm -rf build
 	$(PIP) wheel --no-deps --wheel-dir build/wheel .
 	$(PYTHON) -m venv build/clean
 	build/clean/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt build/wheel/*.whl
 	cd build && clean/bin/sfumato demo >/dev/null && clean/bin/sfumato --version
+	cd build && clean/bin/sfumato survey design --question smoker=yes-no --epsilon 1 --quiet && clean/bin/sfumato survey page
 
 bench: $(VENV)/developing
 	$(PIP) install --constraint constraints.txt --editable ".[bench]"
@@ -40,12 +46,14 @@ bench: $(VENV)/developing
 	$(BIN)/python bench/accounting.py --json bench/results/accounting.json
 	$(BIN)/python bench/query.py --json bench/results/query.json
 	$(BIN)/python bench/joins.py --json bench/results/joins.json
+	$(BIN)/python bench/survey.py --json bench/results/survey.json
+	$(BIN)/python bench/risk.py --json bench/results/risk.json
 	$(BIN)/python bench/ledger.py --json bench/results/ledger.json
 	$(BIN)/python bench/engines.py --json bench/results/engines.json
 
-# The races on the ledger, ten times as long: some minutes for each store.
+# The races on the ledger, five and ten times as long: some minutes for each store.
 soak: $(VENV)/developing
-	SFUMATO_SOAK=1 $(BIN)/pytest -n 2 tests/ledger/test_race.py
+	SFUMATO_SOAK=1 $(BIN)/pytest -n 2 tests/ledger/test_race.py tests/ledger/test_threads.py
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sfumato needs Python 3.11 or newer: make PYTHON=python3.11 demo")'

@@ -7,6 +7,12 @@ True
 True
 """
 
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 from sfumato import accounting, mechanisms
 from sfumato.curator.curator import Curator
 from sfumato.curator.quick import ask
@@ -20,6 +26,11 @@ from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sensitivity import Norm, Sensitivity
 from sfumato.privacy.unit import Unit
+from sfumato.risk.assess import risk_report
+
+if TYPE_CHECKING:
+    from sfumato import attacks, audit
+    from sfumato import surveys as survey
 
 __version__ = "0.1.0"
 
@@ -32,12 +43,24 @@ __all__ = [
     "Unit",
     "accounting",
     "ask",
+    "attacks",
+    "audit",
     "column",
     "dates",
     "histogram",
     "keys_from",
     "mechanisms",
     "public",
+    "risk_report",
+    "survey",
     "table",
     "through",
 ]
+
+_LATER = {"attacks": "attacks", "audit": "audit", "survey": "surveys"}  # imported when first used: a short first import
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _LATER:
+        return importlib.import_module(f"sfumato.{_LATER[name]}")
+    raise AttributeError(f"module 'sfumato' has no attribute {name!r}")

@@ -72,9 +72,9 @@ class Frame:
                 return frame.assign(**{name: _readable(frame[name]) for name in kept})
             case "polars":
                 return self.frame.select(kept)
-        table = self.frame.select(kept)
+        table, schema = self.frame.select(kept), self.schema()
         for place, name in enumerate(kept):
-            if self.schema().get(name) is Kind.TEXT:
+            if schema.get(name) is Kind.TEXT:
                 table = table.set_column(place, name, valid_text(table.column(name)))
         return table
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
@@ -20,6 +21,11 @@ from typing import ParamSpec, TypeVar
 from sfumato.errors import InvalidArgument, UnknownName
 
 _SHOWN = 10
+_PERSON = re.compile(
+    r"(^|_)(person|people|patient|customer|client|user|member|student|employee|citizen|household|respondent|subject)"
+    r"(_?(id|nr|no|number|key|code))?$|^(id|uid|uuid|pid)$",
+    re.IGNORECASE,
+)
 _Given = ParamSpec("_Given")
 _Made = TypeVar("_Made")
 
@@ -30,6 +36,15 @@ def find(name: str, known: Iterable[str], *, what: str, where: str) -> str:
     if name.lower() not in spelt:
         raise UnknownName(f"{where}: unknown {what} {name!r}; {nearest(name, spelt.values())}")
     return spelt[name.lower()]
+
+
+def names_a_person(name: str) -> bool:
+    """Whether a column's name sounds like a person's number.
+
+    >>> names_a_person("customer_id"), names_a_person("income")
+    (True, False)
+    """
+    return _PERSON.search(name) is not None
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

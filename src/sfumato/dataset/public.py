@@ -70,14 +70,17 @@ def _values(public: Source, name: str, kind: Kind) -> list[Any]:
 
 
 @contextmanager
-def open_public(public: Source) -> Iterator[tuple[Any, str]]:
-    """An engine with all rows of a PUBLIC source, and the name of the table that holds them."""
+def open_public(public: Source, *, detect: bool = True) -> Iterator[tuple[Any, str]]:
+    """An engine with all rows of a PUBLIC source, and the name of the table that holds them.
+
+    The types of a CSV follow from its values, unless `detect` is false: then they are texts.
+    """
     import duckdb
 
     _readable(public)
     with public.connect() if isinstance(public, DuckdbTable) else duckdb.connect() as engine:
         engine.execute("SET TimeZone = 'UTC'")
-        rows, arguments = _rows(public, engine, detect=True)
+        rows, arguments = _rows(public, engine, detect)
         try:
             engine.execute(f"CREATE TEMP TABLE whole AS SELECT * FROM {rows}", arguments)
         except duckdb.Error:

@@ -12,14 +12,10 @@ from pathlib import Path
 
 from sfumato.cli.init.declare import Said, toml_key, toml_value
 from sfumato.dataset.kind import Kind
+from sfumato.dataset.name import names_a_person
 from sfumato.dataset.source import CsvFiles, DuckdbTable, ParquetFiles, Source, read_source
 from sfumato.privacy.guarantee import Guarantee
 
-_PERSON = re.compile(
-    r"(^|_)(person|people|patient|customer|client|user|member|student|employee|citizen|household|respondent|subject)"
-    r"(_?(id|nr|no|number|key|code))?$|^(id|uid|uuid|pid)$",
-    re.IGNORECASE,
-)
 _EXAMPLES = {
     Kind.INTEGER: "{ bounds = [LOWEST, HIGHEST] }",
     Kind.REAL: "{ bounds = [LOWEST, HIGHEST] }",
@@ -54,7 +50,7 @@ class TableDraft:
     @property
     def likely_unit(self) -> str | None:
         """The column whose name sounds like a person's number."""
-        return next((name for name in self.kinds if _PERSON.search(name)), None)
+        return next((name for name in self.kinds if names_a_person(name)), None)
 
     def declare(self, name: str, said: Said) -> TableDraft:
         """The draft with a column declared."""

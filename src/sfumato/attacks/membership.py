@@ -1,0 +1,127 @@
+"""Membership: whether somebody is among the data, from nothing but how frequent many traits are in them.
+
+Homer and others 2008; Dwork, Smith, Steinke, Ullman and Vadhan 2015. A person's own traits pull every frequency a
+little towards them. Each pull is tiny, but a thousand of them add up: with d traits and n people the two cases are
+about sqrt(d / n) standard deviations apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato import checks
+from sfumato.attacks.bound import most_right
+from sfumato.attacks.chance import Floats
+from sfumato.attacks.outcome import Outcome
+from sfumato.attacks.own import Own
+from sfumato.attacks.settings import Settings
+from sfumato.attacks.world import Declared, Release, Tally, numbers, world
+from sfumato.dataset.column import column as declare
+from sfumato.errors import InvalidArgument
+
+STORY = (
+    "A study of a disease publishes how frequent each of many genetic traits is among its patients, and nothing else. "
+    "Somebody who has a drop of your blood compares it with these frequencies, and learns that you are one of them."
+)
+PEOPLE, TRAITS = 200, 1_000
+QUESTION = "SELECT trait, COUNT(*) AS n FROM traits GROUP BY trait"
+_MOST = 20_000_000  # traits of all people
+
+
+def membership(
+    people: int = PEOPLE,
+    traits: int = TRAITS,
+    *,
+    data: object = None,
+    columns: Sequence[str] | str = (),
+    **options: Any,
+) -> Outcome:
+    """Tell of each person whether she is among the data, from the frequencies of traits alone.
+
+    people   how many candidates there are; a coin decides for each whether she is among the data
+    traits   how many traits each has or has not
+    data     a file or frame of your own, one row a candidate; then a trait is a value in one of `columns`
+
+    The other options are those of `Settings`: epsilon, seed, confidence, patience, progress.
+    """
+    settings = Settings.read(options)
+    has, frequent, most = _made_up(people, traits, settings) if data is None else _own(data, columns)
+    count, many = has.shape
+    settings.allow(0.2 + count * many * 2e-6)
+    inside = settings.chance("members").below(2, count).astype(bool)
+    who, what = np.nonzero(has[inside])
+    declared = Declared({"trait": declare(keys=range(many))}, unit="person", most_rows=most)
+    with world({"traits": {"person": who, "trait": what}}, {"traits": declared}) as made:
+        raw, guarded = made.raw(), made.guarded(settings.allowance)
+        found = [_frequencies(each, many, count / 2) for each in (raw, guarded)]
+    settings.progress(2, 2)
+    tallies = _tally(has, frequent, found[0], inside, raw), _tally(has, frequent, found[1], inside, guarded)
+    off, far = (f"{100 * float(np.mean(np.abs(each - frequent))):,.1f} points" for each in found)
+    return Outcome(
+        attack="membership",
+        story=STORY,
+        measure="memberships told right",
+        questions=(QUESTION,),
+        asked=1,
+        raw=tallies[0].side("raw release", settings.sure),
+        curator=tallies[1].side("curator", settings.sure),
+        guessing=0.5,
+        bound=most_right(settings.promise, "membership"),
+        about="membership",
+        guarantee=settings.promise,
+        confidence=settings.sure,
+        stopped=(
+            f"one person may have {most:,} traits and so move as many counts, and the noise hides all of these moves "
+            "together, not each by itself."
+        ),
+        seen=(("how far a frequency is off that of all people", off, far),),
+    )
+
+
+def _tally(
+    has: NDArray[np.bool_], frequent: Floats, found: Floats, inside: NDArray[np.bool_], release: Release
+) -> Tally:
+    """Guess that half to be inside whose traits are pulled towards most."""
+    pulls = (has - frequent) @ (found - frequent)
+    guesses = np.zeros(len(has), dtype=bool)
+    guesses[np.argsort(-pulls, kind="stable")[: len(has) // 2]] = True
+    tally = Tally()
+    for guess, truth in zip(guesses, inside, strict=True):
+        tally.count(bool(guess == truth))
+    tally.add(release)
+    return tally
+
+
+def _frequencies(release: Release, many: int, members: float) -> Floats:
+    found = numbers(release.ask(QUESTION), "trait", "n", range(many))
+    return np.array(found if found is not None else [0.0] * many) / members
+
+
+def _made_up(people: int, traits: int, settings: Settings) -> tuple[NDArray[np.bool_], Floats, int]:
+    count, many = checks.whole(2, people=people), checks.whole(1, traits=traits)
+    _check_size(count, many)
+    frequent = 0.1 + 0.8 * settings.chance("frequencies").shares(many)
+    return settings.chance("traits").shares(count * many).reshape(count, many) < frequent, frequent, many
+
+
+def _own(data: object, columns: Sequence[str] | str) -> tuple[NDArray[np.bool_], Floats, int]:
+    own = Own.read(data, needs=10)
+    listed = [own.column(each, "columns") for each in _listed(columns)] or list(own.columns)
+    texts = {name: [str(each) for each in own.values(name)] for name in dict.fromkeys(listed)}
+    traits = [(name, value) for name, values in texts.items() for value in dict.fromkeys(values)]
+    _check_size(own.size, len(traits))
+    has = np.array([[each == value for each in texts[name]] for name, value in traits]).T
+    return has, has.mean(axis=0), len(listed)  # each has one value in a column
+
+
+def _check_size(people: int, traits: int) -> None:
+    if people * traits > _MOST:
+        raise InvalidArgument(f"people times traits must be at most {_MOST:,}; got {people * traits:,}; take fewer")
+
+
+def _listed(columns: Sequence[str] | str) -> list[str]:
+    return [columns] if isinstance(columns, str) else list(columns)

@@ -1,0 +1,86 @@
+"""The pictures of attacks: right guesses beside guessing and the bound, and errors by number of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.charts import BLUE, GREY, ORANGE, PALE, Names, Point
+
+_WIDTH, _HEIGHT, _PADDING = 480, 300, 12
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A height that a whole chart is compared with, its words and its colour."""
+
+    value: float
+    words: str
+    color: str
+
+
+def with_levels(points: Sequence[Point], levels: Sequence[Level], names: Names) -> Any:
+    """Shares in percent with error bars, lying, and upright lines at the levels, which a legend explains."""
+    import altair
+
+    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
+    base = altair.Chart(altair.InlineData(values=_rows(points)), title=title)
+    along = altair.Scale(domain=[0, 100], nice=False)
+    up = altair.Y("label", type="nominal", title=names.label or None, sort=None, axis=altair.Axis(labelLimit=220))
+
+    def across(field: str) -> Any:
+        return altair.X(field, type="quantitative", title=names.value, scale=along)
+
+    bars = base.mark_bar(height={"band": 0.6}).encode(
+        x=across("value"),
+        y=up,
+        color=altair.condition(f"datum.label === {points[-1].label!r}", altair.value(BLUE), altair.value(PALE)),
+    )
+    errors = base.mark_rule(strokeWidth=2, color=GREY).encode(x=across("low"), x2="high", y=up)
+    caps = [base.mark_tick(thickness=2, size=8, color=GREY).encode(x=across(end), y=up) for end in ("low", "high")]
+    told = altair.Scale(domain=[each.words for each in levels], range=[each.color for each in levels])
+    rows = [{"level": each.value, "words": each.words} for each in levels]
+    lines = (
+        altair.Chart(altair.InlineData(values=rows))
+        .mark_rule(strokeWidth=2, strokeDash=[6, 3])
+        .encode(
+            x=across("level"),
+            color=altair.Color(
+                "words", type="nominal", title=None, scale=told, legend=altair.Legend(orient="bottom", labelLimit=400)
+            ),
+        )
+    )
+    return altair.layer(bars, errors, *caps, lines).properties(width=_WIDTH, height=60 + 40 * len(points))
+
+
+def by_powers(points: Sequence[Point], names: Names) -> Any:
+    """Lines with error bars on two axes of powers, on which a power law is straight; series by colour."""
+    import altair
+
+    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
+    base = altair.Chart(altair.InlineData(values=_rows(points)), title=title)
+    powers = altair.Scale(type="log", nice=True)
+    colour = altair.Color(
+        "series", type="nominal", title=names.series or None, sort=None, scale=altair.Scale(range=[ORANGE, GREY, BLUE])
+    )
+    along = altair.Scale(type="log", nice=False, padding=_PADDING)
+    across = altair.X("label", type="quantitative", title=names.label, scale=along)
+
+    def up(field: str) -> Any:
+        return altair.Y(field, type="quantitative", title=names.value, scale=powers)
+
+    lines = base.mark_line(point=True).encode(x=across, y=up("value"), color=colour)
+    errors = base.mark_rule(strokeWidth=2).encode(x=across, y=up("low"), y2="high", color=colour)
+    return altair.layer(lines, errors).properties(width=_WIDTH * 2 // 3, height=_HEIGHT)
+
+
+def beside(*charts: Any) -> Any:
+    """Charts beside each other, each with its own colours."""
+    import altair
+
+    return altair.hconcat(*charts).resolve_scale(color="independent")
+
+
+def _rows(points: Sequence[Point]) -> list[dict[str, Any]]:
+    return [{name: getattr(point, name) for name in ("label", "value", "low", "high", "series")} for point in points]

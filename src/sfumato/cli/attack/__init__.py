@@ -1,0 +1,259 @@
+"""`sfumato attack`: attacks that succeed on a raw release and fail against the curator, with the same questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato import attacks
+from sfumato.attacks.averaging import REPEATS, VILLAGES
+from sfumato.attacks.averaging import STORY as AVERAGING
+from sfumato.attacks.differencing import PEOPLE, STORIES
+from sfumato.attacks.differencing import TRIALS as DIFFERENCES
+from sfumato.attacks.intersection import STORY as INTERSECTION
+from sfumato.attacks.intersection import TRIALS as CONDITIONS
+from sfumato.attacks.linkage import PATIENTS
+from sfumato.attacks.linkage import STORY as LINKAGE
+from sfumato.attacks.linkage import TRIALS as TARGETS
+from sfumato.attacks.membership import PEOPLE as CANDIDATES
+from sfumato.attacks.membership import STORY as MEMBERSHIP
+from sfumato.attacks.membership import TRAITS
+from sfumato.attacks.reconstruction import NOISES
+from sfumato.attacks.reconstruction import STORY as RECONSTRUCTION
+from sfumato.cli import given
+from sfumato.cli.attack.order import Order, read_bounds, read_group, read_listed, read_noise
+from sfumato.cli.screen import output, say
+
+STORIES_BY_NAME = {
+    "differencing": STORIES["sum"],
+    "averaging": AVERAGING,
+    "reconstruction": RECONSTRUCTION,
+    "linkage": LINKAGE,
+    "intersection": INTERSECTION,
+    "membership": MEMBERSHIP,
+}
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    invoke_without_command=True,
+    help="Attacks on a raw release and on the curator.",
+    epilog="Example: sfumato attack reconstruction --epsilon 1 --plot chart.svg",
+)
+
+Allowed = Annotated[
+    float,
+    typer.Option(
+        "--epsilon", "-e", parser=given.number("--epsilon"), metavar="NUMBER", help="All that the curator may spend."
+    ),
+]
+Seed = Annotated[
+    int, typer.Option("--seed", metavar="NUMBER", help="Of made-up people and subsets; the noise has none.")
+]
+Sure = Annotated[
+    float,
+    typer.Option(
+        "--confidence", parser=given.number("--confidence"), metavar="NUMBER", help="How often an interval holds."
+    ),
+]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw both sides, to .svg, .png or .html.")]
+Json = Annotated[bool, typer.Option("--json", help="The outcome as JSON.")]
+Data = Annotated[
+    Path | None, typer.Option("--data", metavar="FILE", help="A table of your own, .csv or .parquet, instead.")
+]
+Trials = Annotated[int, typer.Option("--trials", metavar="NUMBER", help="How often it is played.")]
+ColumnOption = Annotated[
+    str | None, typer.Option("--column", metavar="NAME", help="With --data: the column it is about.")
+]
+Secret = Annotated[str | None, typer.Option("--secret", metavar="NAME", help="With --data: the column to be told.")]
+Columns = Annotated[
+    str | None, typer.Option("--columns", metavar="NAMES", help="With --data: columns that others know, a comma apart.")
+]
+
+
+@app.callback()
+def _listed(context: typer.Context) -> None:
+    """Attacks that succeed on a raw release and fail against the curator."""
+    if context.invoked_subcommand is not None:
+        return
+    console = output()
+    say(console, "Each attack asks the same questions of a raw release and of the curator, and counts right guesses.")
+    for name, story in STORIES_BY_NAME.items():
+        say(console, f"\n{name}", "bold")
+        say(console, f"  {story}")
+    say(console, "\nTry one: sfumato attack differencing. Its options: sfumato attack differencing --help")
+
+
+@app.command(epilog="Example: sfumato attack differencing --kind mean --plot chart.svg")
+def differencing(
+    kind: Annotated[str, typer.Option("--kind", metavar="KIND", help="sum, mean, count or refusal.")] = "sum",
+    people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many there are.")] = PEOPLE,
+    trials: Trials = DIFFERENCES,
+    data: Data = None,
+    column: ColumnOption = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="With --data: the column that tells people apart.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", metavar="VALUE", help="With --data: whose value; else the first row's.")
+    ] = None,
+    bounds: Annotated[
+        str | None, typer.Option("--bounds", metavar="'LOW HIGH'", help="With --data: declared bounds of the column.")
+    ] = None,
+    epsilon: Allowed = attacks.EPSILON,
+    seed: Seed = attacks.SEED,
+    confidence: Sure = attacks.CONFIDENCE,
+    plot: Plot = None,
+    as_json: Json = False,
+    quiet: given.Quiet = False,
+    yes: given.Yes = False,
+) -> None:
+    """Subtract two answers, and have one person."""
+    Order.of("differencing", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+        attacks.differencing,
+        kind=kind, people=people, trials=trials, data=data, column=column, name=name, target=target,
+        bounds=read_bounds(bounds),
+    )  # fmt: skip
+
+
+@app.command(epilog="Example: sfumato attack averaging --repeats 100")
+def averaging(
+    repeats: Annotated[
+        int, typer.Option("--repeats", metavar="NUMBER", help="How often the question is asked.")
+    ] = REPEATS,
+    villages: Annotated[
+        int, typer.Option("--villages", metavar="NUMBER", help="In how many groups at once.")
+    ] = VILLAGES,
+    data: Data = None,
+    column: ColumnOption = None,
+    epsilon: Allowed = attacks.EPSILON,
+    seed: Seed = attacks.SEED,
+    confidence: Sure = attacks.CONFIDENCE,
+    plot: Plot = None,
+    as_json: Json = False,
+    quiet: given.Quiet = False,
+    yes: given.Yes = False,
+) -> None:
+    """Ask again and again, and take the mean."""
+    Order.of("averaging", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+        attacks.averaging, repeats=repeats, villages=villages, data=data, column=column
+    )
+
+
+@app.command(epilog="Example: sfumato attack reconstruction --people 50 --questions 200 --method linear-program")
+def reconstruction(
+    people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many there are.")] = 100,
+    questions: Annotated[int, typer.Option("--questions", metavar="NUMBER", help="How many subsets.")] = 400,
+    method: Annotated[
+        str, typer.Option("--method", metavar="METHOD", help="least-squares or linear-program.")
+    ] = "least-squares",
+    noise: Annotated[
+        list[str] | None,
+        typer.Option("--noise", metavar="KIND:SCALE", help="A blurred release beside, as in laplace:5; repeatable."),
+    ] = None,
+    data: Data = None,
+    column: ColumnOption = None,
+    value: Annotated[
+        str | None, typer.Option("--value", metavar="VALUE", help="With --data: the value to be told.")
+    ] = None,
+    epsilon: Allowed = attacks.EPSILON,
+    seed: Seed = attacks.SEED,
+    confidence: Sure = attacks.CONFIDENCE,
+    plot: Plot = None,
+    as_json: Json = False,
+    quiet: given.Quiet = False,
+    yes: given.Yes = False,
+) -> None:
+    """Solve equations for everybody's secret."""
+    noises = NOISES if noise is None else [read_noise(each) for each in noise]
+    Order.of("reconstruction", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+        attacks.reconstruction,
+        people=people, questions=questions, method=method, noises=noises, data=data, column=column, value=value,
+    )  # fmt: skip
+
+
+@app.command(epilog="Example: sfumato attack linkage --data my.csv --columns zip,sex,born --secret diagnosis")
+def linkage(
+    patients: Annotated[int, typer.Option("--patients", metavar="NUMBER", help="How many rows there are.")] = PATIENTS,
+    trials: Trials = TARGETS,
+    data: Data = None,
+    columns: Columns = None,
+    secret: Secret = None,
+    outside: Annotated[
+        Path | None, typer.Option("--outside", metavar="FILE", help="With --data: a list of people with these columns.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="With --outside: the column that names them.")
+    ] = None,
+    epsilon: Allowed = attacks.EPSILON,
+    seed: Seed = attacks.SEED,
+    confidence: Sure = attacks.CONFIDENCE,
+    plot: Plot = None,
+    as_json: Json = False,
+    quiet: given.Quiet = False,
+    yes: given.Yes = False,
+) -> None:
+    """Join rows without names with a list that has names."""
+    Order.of("linkage", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+        attacks.linkage,
+        patients=patients,
+        trials=trials,
+        data=data,
+        columns=read_listed(columns),
+        secret=secret,
+        outside=outside,
+        name=name,
+    )
+
+
+@app.command(epilog="Example: sfumato attack intersection --epsilon 1")
+def intersection(
+    trials: Trials = CONDITIONS,
+    data: Data = None,
+    other: Annotated[
+        Path | None, typer.Option("--other", metavar="FILE", help="With --data: the second table.")
+    ] = None,
+    secret: Secret = None,
+    group: Annotated[
+        list[str] | None,
+        typer.Option("--group", metavar="NAME=VALUE", help="With --data: the person's group there; repeatable."),
+    ] = None,
+    other_group: Annotated[
+        list[str] | None,
+        typer.Option("--other-group", metavar="NAME=VALUE", help="And in the second table; repeatable."),
+    ] = None,
+    epsilon: Allowed = attacks.EPSILON,
+    seed: Seed = attacks.SEED,
+    confidence: Sure = attacks.CONFIDENCE,
+    plot: Plot = None,
+    as_json: Json = False,
+    quiet: given.Quiet = False,
+    yes: given.Yes = False,
+) -> None:
+    """Compare two k-anonymous tables."""
+    Order.of("intersection", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+        attacks.intersection,
+        trials=trials, data=data, other=other, secret=secret,
+        group=read_group(group, "--group"), other_group=read_group(other_group, "--other-group"),
+    )  # fmt: skip
+
+
+@app.command(epilog="Example: sfumato attack membership --people 100 --traits 2000")
+def membership(
+    people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many candidates.")] = CANDIDATES,
+    traits: Annotated[int, typer.Option("--traits", metavar="NUMBER", help="How many frequencies.")] = TRAITS,
+    data: Data = None,
+    columns: Columns = None,
+    epsilon: Allowed = attacks.EPSILON,
+    seed: Seed = attacks.SEED,
+    confidence: Sure = attacks.CONFIDENCE,
+    plot: Plot = None,
+    as_json: Json = False,
+    quiet: given.Quiet = False,
+    yes: given.Yes = False,
+) -> None:
+    """Find out who is among the data, from frequencies alone."""
+    Order.of("membership", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+        attacks.membership, people=people, traits=traits, data=data, columns=read_listed(columns)
+    )

@@ -1,0 +1,172 @@
+"""An attack as it was ordered: run with a bar, asked for leave where it takes long, told as text, JSON or chart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from sfumato.attacks import Outcome, Side
+from sfumato.attacks.outcome import percent
+from sfumato.cli.failure import INTERRUPTED
+from sfumato.cli.formats import Target
+from sfumato.cli.progress import working
+from sfumato.cli.screen import can_ask, errors, output, say, show
+from sfumato.curator.phases import Phase
+from sfumato.errors import InvalidArgument, TakesLong
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What an attack was asked for, beside its own sizes."""
+
+    name: str
+    settings: dict[str, Any]
+    plot: Path | None
+    as_json: bool
+    quiet: bool
+    yes: bool
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        epsilon: float,
+        seed: int,
+        confidence: float,
+        plot: Path | None,
+        as_json: bool,
+        quiet: bool,
+        yes: bool,
+    ) -> Order:
+        """From the options that all attacks have, in their order."""
+        return cls(name, {"epsilon": epsilon, "seed": seed, "confidence": confidence}, plot, as_json, quiet, yes)
+
+    def run(self, attack: Callable[..., Outcome], **sizes: Any) -> None:
+        """Run it, and tell what came of it."""
+        Target(plot=self.plot).check()
+        try:
+            outcome = self._allowed(attack, sizes)
+        except KeyboardInterrupt:
+            say(errors(), "interrupted: no outcome so far", "bold red")
+            raise typer.Exit(INTERRUPTED) from None
+        if self.as_json:
+            output().out(outcome.to_json(), highlight=False)
+        else:
+            tell(outcome, quiet=self.quiet)
+        self._draw(outcome)
+
+    def _allowed(self, attack: Callable[..., Outcome], sizes: dict[str, Any]) -> Outcome:
+        """Ask for leave where it would take long, unless --yes gave it."""
+        if self.yes:
+            return self._with_bar(attack, sizes, math.inf)
+        try:
+            return self._with_bar(attack, sizes, None)
+        except TakesLong as long:
+            if not can_ask():
+                raise
+            say(errors(), str(long).partition("; take less")[0])
+            typer.confirm("Run it all the same?", abort=True)
+        return self._with_bar(attack, sizes, math.inf)
+
+    def _with_bar(self, attack: Callable[..., Outcome], sizes: dict[str, Any], patience: float | None) -> Outcome:
+        allowed = {} if patience is None else {"patience": patience}
+        with self._bar() as progress:
+            return attack(**sizes, **self.settings, **allowed, progress=progress)
+
+    @contextmanager
+    def _bar(self) -> Iterator[Callable[[int, int], None]]:
+        with working(self.name, hidden=self.quiet or self.as_json) as told:
+
+            def tell_phase(done: int, of: int) -> None:
+                told(Phase(f"{self.name}: {done:,} of {of:,}", done + 1, of))
+
+            yield tell_phase
+
+    def _draw(self, outcome: Outcome) -> None:
+        if self.plot is None:
+            return
+        inline = {"inline": True} if self.plot.suffix.lower() == ".html" else {}  # works offline
+        outcome.plot().save(str(self.plot), **inline)
+        if not self.quiet:
+            say(errors(), f"chart: {self.plot}")
+
+
+def tell(outcome: Outcome, *, quiet: bool) -> None:
+    """The story, the questions, what was seen, how often it was right on both sides, and what stopped it."""
+    console = output()
+    if not quiet:
+        say(console, outcome.story)
+        say(
+            console,
+            f"\nThe same {'question' if outcome.asked == 1 else f'{outcome.asked:,} questions'} to both:",
+            "bold",
+        )
+        for question in outcome.questions:
+            say(console, f"  {_short(question)}")
+        if outcome.seen:
+            say(console, "\nWhat the attacker sees, once", "bold")
+            show(console, [("", outcome.raw.name, outcome.curator.name), *outcome.seen], right=(1, 2))
+    say(console, f"{'' if quiet else chr(10)}{outcome.measure.capitalize()}", "bold")
+    rows = [("release", "right", f"{percent(outcome.confidence)} interval", "guesses", "answers")]
+    rows += [_row(side) for side in (outcome.raw, *outcome.others, outcome.curator)]
+    show(console, rows, right=(1, 2, 3, 4))
+    say(console, f"guessing is right in {percent(outcome.guessing)}; at epsilon "
+        f"{float(outcome.guarantee.epsilon):g} no attacker at all can exceed {percent(outcome.bound)}")  # fmt: skip
+    say(console, outcome.verdict, "bold green" if outcome.kept else "bold red")
+    if not quiet:
+        say(console, f"(the promise: {outcome.promised})")
+        say(console, f"\n{outcome.end}")
+
+
+def _row(side: Side) -> tuple[str, str, str, str, str]:
+    became = [f"{side.answered:,}"]
+    became += [f"{side.repeated:,} repeated"] if side.repeated else []
+    became += [f"{side.refused:,} refused"] if side.refused else []
+    interval = f"{percent(side.low)} to {percent(side.high)}"
+    return side.name, percent(side.success), interval, f"{side.trials:,}", ", ".join(became)
+
+
+def _short(question: str, most: int = 160) -> str:
+    return question if len(question) <= most else f"{question[: most - 3]}..."
+
+
+def read_bounds(text: str | None) -> tuple[float, float] | None:
+    """Two numbers, as in '0 200000'."""
+    if text is None:
+        return None
+    try:
+        low, high = (float(each) for each in text.replace(",", " ").split())
+    except ValueError:
+        raise InvalidArgument(f"--bounds must be two numbers; got {text!r}; for example '0 200000'") from None
+    return low, high
+
+
+def read_noise(text: str) -> tuple[str, float]:
+    """A kind of noise and its scale, as in laplace:5."""
+    kind, _, scale = text.partition(":")
+    try:
+        return kind.strip().lower(), float(scale)
+    except ValueError:
+        raise InvalidArgument(f"--noise must be KIND:SCALE; got {text!r}; for example laplace:5") from None
+
+
+def read_listed(text: str | None) -> tuple[str, ...]:
+    """Names, a comma apart."""
+    return tuple(each.strip() for each in (text or "").split(",") if each.strip())
+
+
+def read_group(listed: list[str] | None, option: str) -> dict[str, str] | None:
+    """Values by column, each as NAME=VALUE."""
+    found = {}
+    for text in listed or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InvalidArgument(f"{option} must be NAME=VALUE; got {text!r}; for example age='<30'")
+        found[name.strip()] = value.strip()
+    return found or None

@@ -1,0 +1,251 @@
+"""Each attack: the known answers of the raw side, which follow from the seed; and the curator, within its promise.
+
+Tests of the curator draw its noise anew; each states a false alarm of at most 1e-6, by `exceeds` or by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import sfumato as sf
+from attacks.judging import FALSE_ALARM, exceeds
+from sfumato.attacks import Outcome
+from sfumato.attacks.chance import Chance
+from sfumato.attacks.intersection import HOSPITAL_A, HOSPITAL_B, anonymity, candidates
+from sfumato.attacks.reconstruction import least_squares, linear_program
+from sfumato.attacks.world import Guarded, Raw, World
+
+ATTACKS: dict[str, Callable[[], Outcome]] = {
+    "sum": lambda: sf.attacks.differencing(trials=45),
+    "mean": lambda: sf.attacks.differencing("mean", trials=45),
+    "count": lambda: sf.attacks.differencing("count", trials=45),
+    "refusal": lambda: sf.attacks.differencing("refusal", trials=45),
+    "averaging": lambda: sf.attacks.averaging(64, villages=400, epsilon=1),
+    "reconstruction": lambda: sf.attacks.reconstruction(50, 100),
+    "linkage": lambda: sf.attacks.linkage(trials=25),
+    "intersection": lambda: sf.attacks.intersection(trials=20),
+    "membership": lambda: sf.attacks.membership(),
+}
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[str, Outcome]:
+    """Each attack once, with every question that was asked, on both sides."""
+    return {}
+
+
+@pytest.fixture(params=ATTACKS)
+def outcome(request: pytest.FixtureRequest, outcomes: dict[str, Outcome]) -> Outcome:
+    """One attack after the other, each run once."""
+    name = str(request.param)
+    if name not in outcomes:
+        outcomes[name] = ATTACKS[name]()
+    return outcomes[name]
+
+
+def test_the_raw_release_is_broken(outcome: Outcome) -> None:
+    """Nearly every guess is right, and far more than without a release; the seed decides, so chance cannot fail it."""
+    assert outcome.raw.success >= 0.9
+    assert outcome.raw.low > outcome.guessing + 0.2
+
+
+def test_the_curator_keeps_its_promise(outcome: Outcome) -> None:
+    """No more right guesses than the bound allows; had it told the truth, this would have been seen (`exceeds`)."""
+    assert not exceeds(outcome)
+    assert exceeds(outcome, outcome.raw)
+
+
+def test_an_outcome_tells_all(outcome: Outcome) -> None:
+    """A story of two sentences, the questions, both sides, what any attacker can do, and what stopped it."""
+    assert len([each for each in outcome.story.replace("?", ".").split(". ") if each]) == 2
+    said = outcome.describe()
+    for part in (
+        outcome.story,
+        outcome.measure,
+        outcome.raw.name,
+        "curator",
+        "guessing",
+        "for any attacker",
+        outcome.end,
+    ):
+        assert part in said
+    told = json.loads(outcome.to_json())
+    assert told["raw"]["success"] == outcome.raw.success and told["bound"] == outcome.bound
+    assert told["curator"]["low"] <= told["curator"]["success"] <= told["curator"]["high"]
+    assert outcome.guessing < outcome.bound < 1 and all("SELECT" in each for each in told["questions"])
+    assert outcome.plot().to_dict()
+
+
+def test_both_sides_get_the_same_questions() -> None:
+    """Text by text, in the same order."""
+    asked: dict[str, list[str]] = {"raw": [], "curator": []}
+
+    def spy(kind: type, name: str) -> Any:
+        ask = kind.ask
+
+        def noted(self: Any, question: str) -> Any:
+            asked[name].append(question)
+            return ask(self, question)
+
+        return patch.object(kind, "ask", noted)
+
+    with spy(Raw, "raw"), spy(Guarded, "curator"):
+        for run in (
+            lambda: sf.attacks.differencing(trials=2),
+            lambda: sf.attacks.averaging(4, villages=3),
+            lambda: sf.attacks.reconstruction(5, 6),
+            lambda: sf.attacks.linkage(20, trials=2),
+            lambda: sf.attacks.intersection(trials=2),
+            lambda: sf.attacks.membership(20, 10),
+        ):
+            run()
+            assert asked["raw"] == asked["curator"] != []
+
+
+def test_two_sums_differ_by_an_income() -> None:
+    """6,039,000 - 6,020,000 = 19,000; with the curator the difference is something else."""
+    seen = {what: raw for what, raw, _ in sf.attacks.differencing(trials=1).seen}
+    assert list(seen.values()) == ["6,039,000", "6,020,000", "19,000", "19,000"]
+
+
+def test_a_coalition_of_all_but_one_reads_a_mean() -> None:
+    """And so 119 people who keep to themselves."""
+    seen = sf.attacks.differencing("mean", trials=1).seen
+    assert seen[0][:2] == ("the mean", "50,325")
+    assert seen[1][:2] == ("120 times the mean, less all others", "19,000")
+
+
+def test_a_group_of_one_is_counted() -> None:
+    """One man of 21, one who took drugs: he did. Where the second count is 0 he has not, also in half of the trials."""
+    outcome = sf.attacks.differencing("count", trials=20)
+    assert [raw for _, raw, _ in outcome.seen] == ["1", "1", "1", "drugs"]
+    assert outcome.raw.hits == 20
+
+
+def test_a_refusal_tells_where_it_depends_on_data() -> None:
+    """The system that refuses small counts refuses exactly those who have the attribute; the curator refuses nobody."""
+    outcome = sf.attacks.differencing("refusal", trials=20)
+    assert outcome.seen[0][1] == "refused" and outcome.raw.hits == 20
+    assert 0 < outcome.raw.refused < 20 and outcome.curator.refused == 0
+
+
+def test_the_mean_of_repeated_answers_converges() -> None:
+    """Its error falls as 1 / sqrt(m), here within a quarter of that; the seed decides. The curator's stays as it is."""
+    outcome = sf.attacks.averaging(64, villages=200)
+    raw = {point.label: point.value for point in outcome.curve if point.series == "no ledger"}
+    private = {point.label: point.value for point in outcome.curve if point.series == "curator"}
+    for m, error in raw.items():
+        assert error == pytest.approx(math.sqrt(2) / 0.5 / math.sqrt(m), rel=0.25)
+    assert set(raw) == {2**i for i in range(7)} and max(private.values()) == pytest.approx(private[1])
+    assert (outcome.curator.answered, outcome.curator.repeated, outcome.curator.refused) == (1, 31, 32)
+
+
+def test_an_attack_on_one_person_tells_what_the_noise_leaves_and_no_more() -> None:
+    """Of 1,600 memberships 1 - e^(-1/2) / 2 are told at epsilon 1, as Laplace noise of scale 1 has it, up to chance.
+
+    The bound for any mechanism is e / (1 + e), a little more. False alarm 1e-6 in all; with half of the noise 82 %
+    would be told, which is seen with probability 1 - 1e-4, and with twice as much 61 %, which is seen with 0.99.
+    """
+    outcome = sf.attacks.averaging(2, villages=1_600, epsilon=1)
+    low, high = binom.ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2], 1_600, 1 - math.exp(-1 / 2) / 2)
+    assert outcome.bound == pytest.approx(math.e / (1 + math.e))
+    assert low <= outcome.curator.hits <= high
+    assert binom.cdf(high, 1_600, 1 - math.exp(-1) / 2) < 1e-4
+    assert binom.sf(low - 1, 1_600, 1 - math.exp(-1 / 4) / 2) < 1e-2
+
+
+@pytest.mark.parametrize(
+    ("kind", "scale", "known"),
+    [("uniform", 2, 1.0), ("gaussian", 2, 0.976), ("uniform", 10, 0.78), ("laplace", 10, 0.61)],
+)
+def test_least_squares_tells_as_many_bits_as_is_known(kind: str, scale: float, known: float) -> None:
+    """100 people, 400 subset counts, 15 worlds of fixed seeds: within two points of what is known."""
+    shares = []
+    for seed in range(15):
+        chance = Chance(seed, "known")
+        members, bits = chance.shares(40_000).reshape(400, 100) < 0.5, chance.below(2, 100)
+        blurred = members @ bits + getattr(chance, kind)(scale, 400)
+        shares.append(float(np.mean(least_squares(members, blurred) == bits)))
+    assert np.mean(shares) == pytest.approx(known, abs=0.02)
+
+
+def test_a_linear_program_tells_all_bits_where_counts_are_off_by_two() -> None:
+    """And with hardly more questions than people, off by one, more than least squares does; the seed decides."""
+    right = {}
+    for solve, questions, off in ((linear_program, 400, 2), (linear_program, 110, 1), (least_squares, 110, 1)):
+        chance = Chance(1, "program")
+        members, bits = chance.shares(100 * questions).reshape(questions, 100) < 0.5, chance.below(2, 100)
+        blurred = members @ bits + chance.uniform(off, questions)
+        right[solve.__name__, questions] = float(np.mean(solve(members, blurred) == bits))
+    assert right["linear_program", 400] >= 0.99
+    assert right["linear_program", 110] > 0.98 > right["least_squares", 110]
+
+
+def test_equations_that_were_refused_are_left_out() -> None:
+    """The attacker goes on with what he has."""
+    chance = Chance(1, "refused")
+    members, bits = chance.shares(20 * 80).reshape(80, 20) < 0.5, chance.below(2, 20)
+    answers = np.where(np.arange(80) < 60, members @ bits, np.nan)
+    for solve in (least_squares, linear_program):
+        assert (solve(members, answers) == bits).all()
+
+
+def test_the_lectures_tables_leave_only_aids() -> None:
+    """12 rows each, k = 4 and k = 6; Alice, 28, is among the young of both. In the thirties all have cancer."""
+    assert len(HOSPITAL_A) == len(HOSPITAL_B) == 12
+    assert (anonymity(HOSPITAL_A), anonymity(HOSPITAL_B)) == (4, 6)
+    young = [[row[2] for row in rows if row[1] in ("<30", "<35")] for rows in (HOSPITAL_A, HOSPITAL_B)]
+    assert candidates(*young) == ("AIDS",)
+    assert {row[2] for row in HOSPITAL_A if row[1] == "3*"} == {"cancer"}
+    seen = sf.attacks.intersection(trials=1).seen
+    assert [line[:2] for line in seen[-2:]] == [
+        ("possible in both", "AIDS"),
+        ("all who are in their thirties, in one table alone", "cancer, all four"),
+    ]
+
+
+def test_rows_without_names_are_alone() -> None:
+    """The more columns others know, the more rows are found."""
+    shares = [raw for what, raw, _ in sf.attacks.linkage(trials=1).seen if what.startswith("rows that are alone")]
+    assert shares == ["0 %", "0.3 %", "100 %"] or shares == ["0 %", "0 %", "100 %"]
+
+
+def test_frequencies_tell_members_the_better_the_more_traits_there_are() -> None:
+    """About sqrt(d / n) standard deviations apart: half of that is the distance to the threshold; the seed decides."""
+    for traits, least in ((100, 0.6), (1_000, 0.9), (4_000, 0.99)):
+        assert sf.attacks.membership(200, traits).raw.success >= least
+
+
+def test_the_seed_makes_people_and_never_noise() -> None:
+    """The raw side is the same again. Twelve noisy counts are the same again once in 10^11 times."""
+    first, second = (sf.attacks.intersection(trials=1, seed=7).seen for _ in range(2))
+    assert [raw for _, raw, _ in first] == [raw for _, raw, _ in second]
+    assert [private for *_, private in first] != [private for *_, private in second]
+
+
+def test_all_questions_of_an_attack_fit_its_epsilon() -> None:
+    """Shared by seven, a third is rounded down for each, so that the last one is not refused."""
+    assert sf.attacks.reconstruction(5, 7, epsilon=Fraction(1, 3)).curator.refused == 0
+
+
+def test_a_release_that_forgets_its_noise_is_noticed() -> None:
+    """The check can fail: with the raw answers in the curator's place the bound is exceeded."""
+    with patch.object(World, "guarded", lambda self, epsilon, questions=1: self.raw()):
+        assert exceeds(sf.attacks.differencing("count", trials=45))
+        assert exceeds(sf.attacks.membership())
+
+
+def test_a_large_epsilon_stops_nothing_and_says_so() -> None:
+    """At epsilon 60 a count is off by one once in 10^13 times."""
+    outcome = sf.attacks.averaging(2, villages=60, epsilon=60)
+    assert outcome.curator.hits == 60 and outcome.end.startswith("Nothing stopped it: at epsilon 60")
+    assert outcome.kept and outcome.verdict == "The curator does not exceed that."
