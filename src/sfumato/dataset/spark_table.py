@@ -1,7 +1,8 @@
 """A table that Spark knows; its catalogue is read, not its rows.
 
 An address is `spark:catalog.schema.table` in the session that is there, or `spark:WHERE#catalog.schema.table`, where
-WHERE is a master (`local[4]`, `spark://host:7077`, `yarn`) or the address of Spark Connect (`sc://host:15002`).
+WHERE is a master (`local[4]`, `spark://host:7077`, `yarn`). Spark Connect is refused: there a copy of rows is lost
+between sessions, and without one no limit would hold.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _TYPES = {"timestamp": "timestamptz", "timestamp_ntz": "timestamp"}
 class SparkTable:
     """A table in a catalogue of Spark; `address` says which Spark, none: the session that is there."""
 
-    address: str = field(repr=False)  # of Spark Connect it may hold a token
+    address: str = field(repr=False)
     table: str
 
     typed: ClassVar[bool] = True
@@ -39,6 +40,8 @@ class SparkTable:
         address, _, name = text.removeprefix(SCHEME).rpartition("#")
         if _NAME.fullmatch(name) is None:
             raise InvalidArgument("source must name a table of Spark; got none; write spark:catalog.schema.table")
+        if address.startswith("sc://"):
+            raise _over_connect()
         return cls(address, name)
 
     @property
@@ -98,19 +101,27 @@ class SparkTable:
         """A session of our own on the Spark that is meant: its settings and names are nobody else's."""
         from pyspark.sql import SparkSession
 
+        session = None
         try:
-            return self._found(SparkSession).newSession()
-        except Exception:
-            gone = True
-        assert gone
-        raise SourceNotFound(
-            f"{self.label}: no connection to Spark; check that it runs, and that Java 17 is installed here "
-            "(not needed for Spark Connect)"
-        )
+            session = self._found(SparkSession).newSession()
+        except Exception:  # of several classes; said below, without what it says
+            session = None
+        if session is None:
+            raise SourceNotFound(
+                f"{self.label}: no connection to Spark; check that it runs, and that Java 17 is installed here"
+            )
+        if ".connect." in type(session).__module__:
+            raise _over_connect()
+        return session
 
     def _found(self, sessions: Any) -> Any:
-        if self.address.startswith("sc://"):
-            return sessions.builder.remote(self.address).getOrCreate()
         if self.address:
             return sessions.builder.master(self.address).getOrCreate()
         return sessions.getActiveSession() or sessions.builder.getOrCreate()
+
+
+def _over_connect() -> InvalidArgument:
+    return InvalidArgument(
+        "source must be a table of a session with a driver here; got Spark Connect, which is not answered yet; "
+        "write spark:MASTER#catalog.table, or ask from the driver's machine"
+    )
