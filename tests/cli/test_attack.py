@@ -49,7 +49,7 @@ def test_the_json_is_the_outcome_for_a_program(call: Call) -> None:
     assert {"success", "low", "high", "hits", "trials", "answered"} <= set(first["curator"])
 
 
-@pytest.mark.parametrize("file", ("chart.svg", "chart.png", "chart.html"))
+@pytest.mark.parametrize("file", ("chart.svg", "chart.png"))
 def test_a_chart_shows_both_sides(call: Call, folder: Path, file: str) -> None:
     """Beside guessing and the bound."""
     shown = call("attack", "averaging", *SMALL["averaging"], "--plot", file)
