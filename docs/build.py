@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 import sfumato
-from sfumato import accounting, attacks, audit, dbapi, errors, mechanisms, project, risk
+from sfumato import accounting, attacks, audit, dbapi, errors, mechanisms, project, risk, surveys
 from sfumato.accounting import filter as filters
 from sfumato.curator import answer, axis, curator, histogram, options, planning, quote, value
 from sfumato.ledger import draft, entry, ledger, request, verify
@@ -52,6 +52,7 @@ PAGES: tuple[tuple[str, str, str, list[Any]], ...] = (
     ("ledger", "Ledger", "", [ledger.Ledger, draft.Policy, request.Request, request.Reservation, request.Replay,
                               entry.Entry, verify.Verified, filters.Remaining]),
     ("mechanisms", "Mechanisms", "sfumato.mechanisms.", [*all_of(mechanisms), loss.Loss]),
+    ("survey", "Surveys", "sfumato.surveys.", all_of(surveys)),
     ("accounting", "Accounting", "sfumato.accounting.", all_of(accounting)),
     ("audit", "Audit", "sfumato.audit.", all_of(audit)),
     ("risk", "Risk report", "sfumato.risk.", all_of(risk)),

@@ -28,7 +28,7 @@ def test_no_file_is_longer_than_400_lines() -> None:
 
 def test_randomness_has_one_door() -> None:
     """Only entropy.py touches the operating system's randomness; nothing in src uses another generator."""
-    forbidden = re.compile(r"\b(import random|from random|np\.random|numpy\.random|import secrets|urandom)")
+    forbidden = re.compile(r"\b(import random\b|from random\b|np\.random|numpy\.random|import secrets|urandom)")
     users = {path.name for path in (ROOT / "src").rglob("*.py") if forbidden.search(path.read_text())}
     assert users == {"entropy.py"}
 

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 import sfumato
-from sfumato import accounting, attacks, audit, dbapi, mechanisms, risk
+from sfumato import accounting, attacks, audit, dbapi, mechanisms, risk, surveys
 
 ROOT = Path(__file__).resolve().parents[1]
 REFERENCE = ROOT / "docs" / "reference"
@@ -45,7 +45,7 @@ def test_a_page_of_the_reference_names_no_machine(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", (sfumato, mechanisms, accounting, audit, risk, attacks), ids=lambda module: module.__name__
+    "module", (sfumato, mechanisms, accounting, audit, risk, attacks, surveys), ids=lambda module: module.__name__
 )
 def test_every_public_name_is_in_the_reference(module: ModuleType) -> None:
     """Functions and classes by a heading of their own."""

@@ -29,7 +29,8 @@ from sfumato.privacy.unit import Unit
 from sfumato.risk.assess import risk_report
 
 if TYPE_CHECKING:
-    from sfumato import attacks
+    from sfumato import attacks, audit
+    from sfumato import surveys as survey
 
 __version__ = "0.1.0"
 
@@ -43,6 +44,7 @@ __all__ = [
     "accounting",
     "ask",
     "attacks",
+    "audit",
     "column",
     "dates",
     "histogram",
@@ -50,14 +52,15 @@ __all__ = [
     "mechanisms",
     "public",
     "risk_report",
+    "survey",
     "table",
     "through",
 ]
 
-_LATER = ("attacks",)  # imported when first used, so that the first import stays short
+_LATER = {"attacks": "attacks", "audit": "audit", "survey": "surveys"}  # imported when first used: a short first import
 
 
 def __getattr__(name: str) -> ModuleType:
     if name in _LATER:
-        return importlib.import_module(f"sfumato.{name}")
+        return importlib.import_module(f"sfumato.{_LATER[name]}")
     raise AttributeError(f"module 'sfumato' has no attribute {name!r}")

@@ -7,7 +7,9 @@
     │   ├── OutsideRange         a value outside what was declared
     │   ├── WrongShape           a vector where a number was declared, or of another length
     │   ├── ScaleTooLarge        more noise than the lattice, or more work than the arithmetic can carry
-    │   └── TakesLong            work that would take longer than is allowed
+    │   ├── TakesLong            work that would take longer than is allowed
+    │   ├── DesignChanged        a survey's design, or answers, that are not those of the design published
+    │   └── Duplicated           respondents who are in the answers more than once
     ├── EngineFailed             the engine could not finish; one constant message
     │   └── EngineTimeout        it took longer than it may
     ├── MechanismFailed          a mechanism under audit raised, took too long or returned what cannot be compared
@@ -54,6 +56,14 @@ class WrongShape(InvalidArgument):
 
 class ScaleTooLarge(InvalidArgument):
     """More noise than the lattice can carry, or numbers so far out that the arithmetic would not end."""
+
+
+class DesignChanged(InvalidArgument):
+    """A survey's design that was changed after it was published, or answers that belong to another one."""
+
+
+class Duplicated(InvalidArgument):
+    """Respondents who are in the answers of a survey more than once."""
 
 
 class TakesLong(InvalidArgument):

@@ -20,9 +20,22 @@ from sfumato.cli.failure import DEFECT, ENGINE, INTERRUPTED, LEDGER, REFUSED, RE
 REFERENCE = (ROOT / "docs/reference/command-line.md").read_text(encoding="utf-8")
 HOW_TO = {
     name: (ROOT / f"docs/how-to/{name}.md").read_text("utf-8")
-    for name in ("use-the-command-line", "audit", "attack", "report-risk")
+    for name in ("use-the-command-line", "audit", "attack", "report-risk", "run-a-survey")
 }
-LISTED = {"demo", "init", "quote", "ask", "explain", "ledger", "allowance", "risk", "audit", "attack", "doctor"}
+LISTED = {
+    "demo",
+    "init",
+    "quote",
+    "ask",
+    "explain",
+    "ledger",
+    "allowance",
+    "survey",
+    "risk",
+    "audit",
+    "attack",
+    "doctor",
+}
 
 
 def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -56,10 +69,19 @@ def test_the_reference_names_every_command_and_option(path: tuple[str, ...]) -> 
             assert all(re.search(rf"`{option}\b", REFERENCE) for option in each.opts), each.opts
 
 
+@pytest.mark.parametrize("name", sorted(LISTED - {"ledger", "allowance", "attack"}))
+def test_the_help_ends_with_examples(name: str, call: Call) -> None:
+    """Whose options there are."""
+    lines = call(name, "--help").out.partition("Examples:\n")[2].splitlines()
+    assert lines and all(line.startswith(f"  {'  '}sfumato {name}") for line in lines)
+    options = {option for each in ALL[(name,)].params for option in each.opts}
+    assert {word for line in lines for word in line.split() if re.fullmatch("--?[a-z-]+", word)} <= options
+
+
 def test_what_is_not_there_yet_is_not_listed() -> None:
     """Commands of later versions are neither in the help nor in the reference."""
     assert {path[0] for path in ALL if path} == LISTED
-    for later in ("survey", "serve", "synthesise"):
+    for later in ("serve", "synthesise"):
         assert f"sfumato {later}" not in REFERENCE and f"`{later}" not in REFERENCE
 
 
@@ -72,7 +94,7 @@ def test_the_exit_codes_are_documented(call: Call) -> None:
 
 def test_no_arguments_show_the_help(call: Call) -> None:
     """Also for the groups."""
-    for arguments in ((), ("ledger",), ("allowance",)):
+    for arguments in ((), ("ledger",), ("allowance",), ("survey",)):
         shown = call(*arguments)
         assert "Commands:" in shown.out + shown.err
 
@@ -84,6 +106,7 @@ def test_no_arguments_show_the_help(call: Call) -> None:
         ("audit", 4, "audit.svg", "float-laplace: REFUTED"),
         ("attack", 2, "averaging.svg", "6,039,000"),
         ("report-risk", 4, "risk.svg", "k-anonymity: k = 4"),
+        ("run-a-survey", 1, "survey.svg", "smoker by party"),
     ],
 )
 def test_the_commands_of_a_how_to_page_run(tmp_path: Path, page: str, least: int, chart: str, said: str) -> None:

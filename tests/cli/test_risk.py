@@ -35,12 +35,13 @@ def test_a_report_begins_with_the_notice_and_has_every_part(call: Call) -> None:
         "--link", "people.csv", "--on", "age,sex=sex",
     )  # fmt: skip
     assert shown.code == 0 and shown.err == ""
-    assert shown.out.startswith("For the owner only: not private.")
-    assert "50.0 % are unique: 2 of 4 rows" in shown.out and "k-anonymity: k = 1" in shown.out
-    assert "2 of them are not alone: k-anonymity does not protect them." in shown.out
-    assert "2 of 2 are unsafe at p = 10 %" in shown.out
-    assert "2 of 4 rows (50.0 %) are linked one to one with people.csv by age, sex" in shown.out
-    assert "zip, code" in shown.out
+    said = shown.out.replace("\N{NO-BREAK SPACE}", " ")
+    assert said.startswith("For the owner only: not private.")
+    assert "50.0 % are unique: 2 of 4 rows" in said and "k-anonymity: k = 1" in said
+    assert "2 of them are not alone: k-anonymity does not protect them." in said
+    assert "1 of 2 are unsafe at p = 10 %" in said
+    assert "2 of 4 rows (50.0 %) are linked one to one with people.csv by age, sex" in said
+    assert "zip, code" in said
 
 
 def test_json_page_and_chart_are_written_and_named(call: Call, folder: Path) -> None:

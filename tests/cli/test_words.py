@@ -22,12 +22,13 @@ FOR_PROGRAMS = (
     "tables must map names", "data must map names", "columns must map names", "must be True or False", "must be a Guar",
     "with a time zone", "sf.ask(", "sf.table(", "the column's own name stands before", "a cursor must be open",
     "a ledger in memory must", "frame.collect()", "pyarrow.Table.from_batches", "rows are left out here",
+    "uniqueness must be asked of a set that was tried", "names of columns must be texts",
 )  # fmt: skip
 
 
 def messages() -> Iterator[tuple[str, str]]:
     """All texts of the floors below the command line that may be part of a message, formatted parts left open."""
-    programs = ("cli", "mechanisms", "accounting", "privacy", "dbapi.py", "charts.py")
+    programs = ("cli", "mechanisms", "accounting", "privacy", "dbapi.py", "charts")
     for path in sorted(SOURCE.rglob("*.py")):
         if path.relative_to(SOURCE).parts[0] in programs or path.name in ("tabulate.py", "histogram.py"):
             continue

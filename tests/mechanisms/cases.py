@@ -16,21 +16,30 @@ from typing import Any
 import numpy as np
 
 from sfumato.mechanisms import (
+    BlockResponse,
+    BoxResponse,
+    DuchiResponse,
     Exponential,
     Gaussian,
     GaussianThreshold,
     Geometric,
+    Hyperplanes,
     InverseSensitivity,
     Laplace,
     LaplaceThreshold,
+    PaddedResponse,
     PermuteAndFlip,
+    PiecewiseResponse,
     ProposeTestRelease,
     Quantile,
     RandomizedResponse,
     ReportNoisyMax,
+    Rows,
     SparseVector,
     Subsampled,
+    Subsets,
     TruncatedGeometric,
+    UnaryResponse,
 )
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sensitivity import Norm, Sensitivity
@@ -272,6 +281,43 @@ CASES = (
     Case("randomized response", RandomizedResponse(Fraction(7, 10)), "no", "yes", ("yes", "no"), misses=None),
     Case("k-ary response", RandomizedResponse(1, categories="abcd"), "b", "d", tuple("abcd"), misses=None),
     Case("kept answer", RandomizedResponse.keep(0.6, categories="abc"), "a", "b", tuple("abc"), misses=None),
+    *(
+        Case(
+            f"local, {name}",
+            BlockResponse(epsilon, tuple("abcdefg"[:answers]), blocks),
+            "c",
+            "b",
+            outputs,
+            1,
+            None,
+            5_000,
+        )
+        for name, epsilon, answers, blocks, outputs in (
+            ("subsets", 1, 6, Subsets(2), tuple((1 << i) + (1 << j) for i in range(6) for j in range(i))),
+            ("hyperplanes over 2", Fraction(1, 2), 7, Hyperplanes(2, 3), around(0, 6)),
+            ("hyperplanes over 4", 1, 5, Hyperplanes(4, 3), around(0, 20)),
+            ("rows", 0.7, 5, Rows(3), around(0, 15)),
+        )
+    ),
+    Case("local, coins", BlockResponse(1.1, ("yes", "no"), odds=3), "yes", "no", (0, 1), 0.998, None),
+    Case("unary", UnaryResponse(1, "abcd"), "b", "d", around(0, 15), 1, None, 5_000),
+    Case("one box", BoxResponse(1, "abc"), frozenset("ac"), frozenset("b"), around(0, 5), 1, None, 5_000),
+    Case("every box", BoxResponse(2, "abcd", True, 1), frozenset("a"), frozenset("d"), around(0, 15), 1, None, 5_000),
+    Case("padded boxes", PaddedResponse(1, "abcd", 2), frozenset("ac"), frozenset("b"), around(0, 4), 0.5, None, 5_000),
+    Case(
+        "padded boxes, one",
+        PaddedResponse(1, "abcd", 1, Subsets(2)),
+        frozenset("a"),
+        frozenset(),
+        tuple((1 << i) + (1 << j) for i in range(5) for j in range(i)),
+        1,
+        None,
+        5_000,
+    ),
+    Case("duchi", DuchiResponse(1, (0, 10), 20), 10, 0, (0, 1), 1, None, 5_000),
+    Case("duchi, near", DuchiResponse(1, (0, 10), 20), 3.5, 4, (0, 1), 0.02, None, 5_000),
+    Case("piecewise", PiecewiseResponse(2, (-5, 5), 10), -5, 3, around(0, 15), 1, None, 5_000),
+    Case("piecewise, wide", PiecewiseResponse(1, (0, 1), 8, 11), 0.5, 0.625, around(0, 18), 1, None, 5_000),
     Case("laplace threshold", _selection[0], 1, 0, shown(1, 60), 0.4, None),
     Case("laplace threshold, many people", _selection[0], 20, 21, shown(1, 90), 0.0, None),
     Case(

@@ -99,9 +99,9 @@ def risk(
     yes: given.Yes = False,
     quiet: given.Quiet = False,
 ) -> None:
-    """Say what a raw table gives away: who is unique by which columns. For its owner only: the report is not private.
+    """Say what a raw table gives away, for its owner only.
 
-    For example: sfumato risk people.csv --columns age,sex,zip --sensitive diagnosis --html risk.html
+    Who is unique by which columns. The report is exact, and not private.
     """
     Target(output=file, plot=plot).check()
     Target(output=html).check()

@@ -7,6 +7,18 @@ from sfumato.mechanisms.geometric import Geometric
 from sfumato.mechanisms.inverse_sensitivity import InverseSensitivity
 from sfumato.mechanisms.laplace import Laplace
 from sfumato.mechanisms.laplace_threshold import LaplaceThreshold
+from sfumato.mechanisms.local import (
+    BlockResponse,
+    BoxResponse,
+    DuchiResponse,
+    Hyperplanes,
+    PaddedResponse,
+    PiecewiseResponse,
+    Rows,
+    Singles,
+    Subsets,
+    UnaryResponse,
+)
 from sfumato.mechanisms.mechanism import Mechanism
 from sfumato.mechanisms.permute_and_flip import PermuteAndFlip
 from sfumato.mechanisms.propose_test_release import ProposeTestRelease
@@ -33,26 +45,42 @@ MECHANISMS = (
     ProposeTestRelease,
     SparseVector,
     Subsampled,
+    BlockResponse,
+    UnaryResponse,
+    BoxResponse,
+    PaddedResponse,
+    DuchiResponse,
+    PiecewiseResponse,
 )
 
 __all__ = [
     "MECHANISMS",
+    "BlockResponse",
+    "BoxResponse",
+    "DuchiResponse",
     "Exponential",
     "Gaussian",
     "GaussianThreshold",
     "Geometric",
+    "Hyperplanes",
     "InverseSensitivity",
     "Laplace",
     "LaplaceThreshold",
     "Mechanism",
+    "PaddedResponse",
     "PermuteAndFlip",
+    "PiecewiseResponse",
     "ProposeTestRelease",
     "Quantile",
     "RandomizedResponse",
     "ReportNoisyMax",
+    "Rows",
+    "Singles",
     "SparseVector",
     "Stream",
     "Subsampled",
+    "Subsets",
     "TruncatedGeometric",
+    "UnaryResponse",
     "sample",
 ]

@@ -205,7 +205,7 @@ class RandomizedResponse(Declared):
             seen = answers.get(category, 0) / total
             value = (seen - self._lie) / self._gain
             error = math.sqrt(max(0.0, seen * (1 - seen)) / total) / self._gain
-            ends = [(end - self._lie) / self._gain for end in _seen_interval(answers.get(category, 0), total, miss)]
+            ends = [(end - self._lie) / self._gain for end in seen_interval(answers.get(category, 0), total, miss)]
             shares[category] = Share(value, error, (min(1.0, max(0.0, ends[0])), min(1.0, max(0.0, ends[1]))))
         return shares
 
@@ -225,7 +225,7 @@ class RandomizedResponse(Declared):
         return math.log(probability) if probability > 0 else -math.inf
 
 
-def _seen_interval(count: int, total: int, miss: float) -> tuple[float, float]:
+def seen_interval(count: float, total: float, miss: float) -> tuple[float, float]:
     """Clopper and Pearson's interval for the probability of an answer that `count` of `total` people gave.
 
     A probability lies below it only if `count` or more answers have a chance of at most miss / 2, likewise above it.

@@ -18,6 +18,7 @@ from sfumato.mechanisms.samplers.coin import WIDTH, Integers
 from sfumato.rounding import exp_bounds
 
 _FIRST = 64
+_LARGEST = 63  # digits of an integer that numpy holds
 
 
 def uniform(bound: int, count: int, entropy: Entropy) -> Integers:
@@ -28,20 +29,29 @@ def uniform(bound: int, count: int, entropy: Entropy) -> Integers:
     [0, 0, 0]
     """
     digits = (bound - 1).bit_length()
-    if digits > WIDTH:
-        return np.array(
-            [_uniform_wide(bound, digits, entropy) for _ in range(count)], object if digits > 63 else np.int64
-        )
+    if digits > _LARGEST:
+        return np.array([_uniform_wide(bound, digits, entropy) for _ in range(count)], object)
     drawn = np.empty(count, np.int64)
     done = 0
     while done < count:
-        words = np.empty(count - done, np.uint32)
-        entropy.fill(words)
-        kept = (words.astype(np.int64) >> (WIDTH - digits)) if digits else np.zeros(count - done, np.int64)
+        kept = _drawn(digits, count - done, entropy)
         kept = kept[kept < bound]
         drawn[done : done + kept.size] = kept
         done += kept.size
     return drawn
+
+
+def _drawn(digits: int, count: int, entropy: Entropy) -> Integers:
+    """Uniform integers of so many binary digits: one word each, or two."""
+    if digits == 0:
+        return np.zeros(count, np.int64)
+    if digits <= WIDTH:
+        words = np.empty(count, np.uint32)
+        entropy.fill(words)
+        return words.astype(np.int64) >> (WIDTH - digits)
+    pairs = np.empty((count, 2), np.uint32)
+    entropy.fill(pairs)
+    return (pairs.view(np.uint64)[:, 0] >> np.uint64(2 * WIDTH - digits)).astype(np.int64)
 
 
 def _uniform_wide(bound: int, digits: int, entropy: Entropy) -> int:

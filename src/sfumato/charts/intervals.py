@@ -1,4 +1,4 @@
-"""Every picture, as an Altair chart: the same in a notebook, a page and a file, without network.
+"""Values with their intervals, beside each other, along time or over bins.
 
 A chart takes plain points: a label or a number along one axis, a value with low and high along the other, and perhaps a
 series, which is shown by colour. What has no end is drawn to the edge, faded and with an arrow.
@@ -7,19 +7,18 @@ series, which is shown by colour. What has no end is drawn to the edge, faded an
 from __future__ import annotations
 
 import datetime
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 BLUE, PALE, GREY, ORANGE = "#2b6a99", "#9cc3de", "#444444", "#d9822b"
-_WIDTH, _HEIGHT = 480, 300
+WIDTH, HEIGHT = 480, 300
 _FEW = 12  # labels of an axis that are all shown
 _DENSE = 40  # dates beyond which intervals become a band
 _MARGIN = 0.08  # of the height, for arrows
-_LINE = 60  # characters of all labels that stand beside each other
-_PADDING = 12  # points at both ends of an axis of numbers or dates
+LINE = 60  # characters of all labels that stand beside each other
+PADDING = 12  # points at both ends of an axis of numbers or dates
 Kind = Literal["temporal", "quantitative", "nominal"]
 
 
@@ -65,7 +64,7 @@ def with_intervals(points: Sequence[Point], names: Names) -> Any:
     is_dense = kind == "temporal" and len({point.label for point in points}) > _DENSE
     bottom, top, scale = _scale(points, is_bar=kind == "nominal" and not has_series)
     title = altair.TitleParams(names.title, subtitle=[*names.subtitle, *_open_ends(points)], subtitleColor=GREY)
-    base = altair.Chart(altair.InlineData(values=[_row(point, bottom, top) for point in points]), title=title)
+    base = altair.Chart(altair.InlineData(values=[row(point, bottom, top) for point in points]), title=title)
     across = _across(points, names, kind, has_series)
 
     def up(field: str) -> Any:
@@ -74,7 +73,14 @@ def with_intervals(points: Sequence[Point], names: Names) -> Any:
     values = _values(base, kind, has_series, is_dense).encode(y=up("value"), **across)
     errors = _band(base, up, across, has_series) if is_dense else _error_bars(base, up, across, has_series)
     first, then = ([*errors], [values]) if is_dense else ([values], [*errors])  # a band lies behind its line
-    return altair.layer(*first, *then).properties(width=_WIDTH, height=_HEIGHT)
+    return altair.layer(*first, *then).properties(width=WIDTH, height=HEIGHT)
+
+
+def stacked(drawn: Sequence[Any]) -> Any:
+    """Several charts below each other, each with axes of its own; a single one as it is."""
+    import altair
+
+    return drawn[0] if len(drawn) == 1 else altair.vconcat(*drawn).resolve_scale(color="independent")
 
 
 def over_bins(bars: Sequence[Bar], names: Names) -> Any:
@@ -88,7 +94,7 @@ def over_bins(bars: Sequence[Bar], names: Names) -> Any:
     points = [Point(0.0, bar.value, bar.low, bar.high) for bar in bars]
     bottom, top, scale = _scale(points, is_bar=True)
     rows = [
-        {**_row(point, bottom, top), "start": bar.start, "end": bar.end, "middle": bar.start / 2 + bar.end / 2}
+        {**row(point, bottom, top), "start": bar.start, "end": bar.end, "middle": bar.start / 2 + bar.end / 2}
         for bar, point in zip(bars, points, strict=True)
     ]
     title = altair.TitleParams(names.title, subtitle=[*names.subtitle, *_open_ends(points)], subtitleColor=GREY)
@@ -106,7 +112,7 @@ def over_bins(bars: Sequence[Bar], names: Names) -> Any:
         x=across("start"), x2="end", y=up("value"), y2=altair.datum(0)
     )
     errors = _error_bars(base, up, {"x": across("middle")}, has_series=False)
-    return altair.layer(drawn, *errors).properties(width=_WIDTH, height=_HEIGHT)
+    return altair.layer(drawn, *errors).properties(width=WIDTH, height=HEIGHT)
 
 
 def _comparable(bars: Sequence[Bar]) -> tuple[list[Bar], bool]:
@@ -131,7 +137,7 @@ def _across(points: Sequence[Point], names: Names, kind: Kind, has_series: bool)
     """What every mark has: its place along the axis, and its colour where there are series."""
     import altair
 
-    scale = altair.Undefined if kind == "nominal" else altair.Scale(padding=_PADDING, zero=False)
+    scale = altair.Undefined if kind == "nominal" else altair.Scale(padding=PADDING, zero=False)
     axis = _axis(points, kind)
     across: dict[str, Any] = {"x": altair.X("label", type=kind, title=names.label, sort=None, axis=axis, scale=scale)}
     if has_series:
@@ -208,7 +214,8 @@ def _scale(points: Sequence[Point], is_bar: bool) -> tuple[float, float, Any]:
     return bottom, top, altair.Scale(domain=[bottom, top], nice=not _open_ends(points), zero=is_bar)
 
 
-def _row(point: Point, bottom: float, top: float) -> dict[str, Any]:
+def row(point: Point, bottom: float, top: float) -> dict[str, Any]:
+    """What a chart is told about a point; an end that is none lies at the bottom or the top."""
     low_is_open, high_is_open = point.low == -math.inf, point.high == math.inf
     return {
         "label": _plain(point.label),
@@ -244,7 +251,7 @@ def _axis(points: Sequence[Point], kind: Kind) -> Any:
         return altair.Axis(labelOverlap=True, format="~f")
     if kind == "nominal":
         length = sum(len(in_words(label)) + 2 for label in {point.label for point in points})
-        return altair.Axis(labelAngle=0 if length < _LINE else -45)
+        return altair.Axis(labelAngle=0 if length < LINE else -45)
     dates = sorted({str(_plain(point.label)) for point in points})
     ends = ("-01-01T00:00:00", "%Y"), ("-01T00:00:00", "%b %Y"), ("T00:00:00", "%Y-%m-%d"), ("", "%Y-%m-%d %H:%M")
     written = next(form for end, form in ends if all(date.endswith(end) for date in dates))
@@ -258,88 +265,3 @@ def _moment(time: datetime.datetime) -> Any:
     import altair
 
     return altair.DateTime(year=time.year, month=time.month, date=time.day, hours=time.hour, minutes=time.minute)
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A share by its label, written beside its bar; `series` puts bars into a panel of their own."""
-
-    label: str
-    share: float
-    written: str
-    series: str = ""
-
-
-def shares(bars: Sequence[Share], names: Names) -> Any:
-    """Shares of a whole as bars from left to right, in their order, each series in a panel below the last one."""
-    import altair
-
-    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
-    panels = []
-    for series in dict.fromkeys(bar.series for bar in bars):
-        rows = [
-            {"place": place, "label": in_words(bar.label), "share": bar.share, "written": bar.written}
-            for place, bar in enumerate(each for each in bars if each.series == series)
-        ]
-        base = altair.Chart(altair.InlineData(values=rows))
-        # by place, for two labels may be equal; shown by an expression that reads no label as a format
-        texts = altair.Axis(labelExpr=f"{json.dumps([row['label'] for row in rows])}[datum.value]", labelLimit=260)
-        down = altair.Y("place", type="ordinal", title=series or names.label, axis=texts)
-        along = altair.X(
-            "share", type="quantitative", title=names.value, scale=altair.Scale(domain=[0, 1]),
-            axis=altair.Axis(format="%"),
-        )  # fmt: skip
-        drawn = base.mark_bar(color=PALE).encode(x=along, y=down)
-        written = base.mark_text(align="left", dx=4, color=GREY).encode(x=along, y=down, text="written:N")
-        panels.append(altair.layer(drawn, written).properties(width=_WIDTH, height=24 * len(rows)))
-    return altair.vconcat(*panels, title=title)
-
-
-def two_sides(bars: Sequence[tuple[str, float, float, float, float, bool]], few: bool, names: Names) -> Any:
-    """Two distributions over each other: label, start and end of a bin, its two shares, and whether it is shaded.
-
-    Few bins are drawn as bars beside each other, by their labels; many as steps along an axis.
-    """
-    import altair
-
-    sides = ("value", "neighbour")
-    rows = [
-        {"label": label, "start": start, "end": end, "share": share, "side": side, "shaded": shaded}
-        for label, start, end, *shares, shaded in bars
-        if few or math.isfinite(start)
-        for side, share in zip(sides, shares, strict=True)
-    ]
-    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
-    base = altair.Chart(altair.InlineData(values=[_without_ends(row) for row in rows]), title=title)
-    colour = altair.Color(
-        "side", type="nominal", title=names.series, sort=None, scale=altair.Scale(domain=sides, range=[BLUE, ORANGE])
-    )
-    shade = altair.Opacity(
-        "shaded", type="nominal", scale=altair.Scale(domain=[False, True], range=[0.35, 0.95]), legend=None
-    )
-    up = altair.Y("share", type="quantitative", title=names.value)
-    if few:
-        across = altair.X("label", type="nominal", title=names.label, sort=None, axis=altair.Axis(labelAngle=-45))
-        drawn = base.mark_bar().encode(
-            x=across, xOffset=altair.XOffset("side", type="nominal", sort=None), y=up, color=colour, opacity=shade
-        )
-        return drawn.properties(width=_WIDTH, height=_HEIGHT)
-    x = altair.X("start", type="quantitative", title=names.label, scale=altair.Scale(zero=False, nice=False))
-    shaded = (
-        base.transform_filter("datum.shaded")
-        .mark_bar(opacity=0.35)
-        .encode(
-            x=x,
-            x2="end",
-            y=altair.Y("share", type="quantitative", stack=None, title=names.value),
-            y2=altair.datum(0),
-            color=colour,
-        )
-    )
-    lines = base.mark_line(interpolate="step-after", strokeWidth=1.5).encode(x=x, y=up, color=colour)
-    return altair.layer(shaded, lines).properties(width=_WIDTH, height=_HEIGHT)
-
-
-def _without_ends(row: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no word for what is no number."""
-    return {name: None if isinstance(x, float) and not math.isfinite(x) else x for name, x in row.items()}

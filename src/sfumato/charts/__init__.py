@@ -1,0 +1,37 @@
+"""Every picture, as an Altair chart: the same in a notebook, a page and a file, without network."""
+
+from sfumato.charts.distributions import Share, shares, two_sides
+from sfumato.charts.intervals import (
+    BLUE,
+    GREY,
+    ORANGE,
+    PALE,
+    Bar,
+    Kind,
+    Names,
+    Point,
+    in_words,
+    kind_of,
+    over_bins,
+    stacked,
+    with_intervals,
+)
+
+__all__ = [
+    "BLUE",
+    "GREY",
+    "ORANGE",
+    "PALE",
+    "Bar",
+    "Kind",
+    "Names",
+    "Point",
+    "Share",
+    "in_words",
+    "kind_of",
+    "over_bins",
+    "shares",
+    "stacked",
+    "two_sides",
+    "with_intervals",
+]

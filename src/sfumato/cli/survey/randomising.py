@@ -1,0 +1,109 @@
+"""`sfumato survey randomise`: true answers in, what may be sent out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli import given
+from sfumato.cli.progress import working
+from sfumato.cli.screen import errors, say
+from sfumato.curator.phases import Phase
+from sfumato.errors import InvalidArgument
+from sfumato.surveys.randomise import Memory, randomise_all
+from sfumato.surveys.randomise import randomise as randomise_one
+from sfumato.surveys.written import FILE, load
+
+DesignFile = Annotated[Path, typer.Option("--design", "-d", metavar="FILE", help="The design, as it was published.")]
+Source = Annotated[
+    Path | None, typer.Argument(metavar="[ANSWERS]", help="A CSV file with true answers, a row each person.")
+]
+One = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--answer", metavar="NAME=ANSWER", help="An answer of one person, instead of a file; may be repeated."
+    ),
+]
+Sent = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there; without it to the screen.")
+]
+Kept = Annotated[
+    Path | None,
+    typer.Option("--memory", metavar="FILE", help="What this device sent before, and sends again, with --answer."),
+]
+Period = Annotated[
+    str, typer.Option("--period", metavar="LABEL", help="The period for which a memory keeps it, for example 2027.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
+Json = Annotated[bool, typer.Option("--json", help="What is sent as JSON.")]
+
+
+def randomise(
+    answers: Source = None,
+    design: DesignFile = Path(FILE),
+    one: One = None,
+    out: Sent = None,
+    memory: Kept = None,
+    period: Period = "",
+    force: Force = False,
+    as_json: Json = False,
+    quiet: given.Quiet = False,
+) -> None:
+    """Randomise answers of one person, or of a file.
+
+    Example: sfumato survey randomise answers.csv --design survey.toml --output sent.csv
+    """
+    if (answers is None) == (not one):
+        raise InvalidArgument("a file or --answer must be given, not both; for example --answer smoker=yes")
+    if memory is not None and answers is not None:
+        raise InvalidArgument("--memory is a single device's; got it with a file; give --answer, or leave it out")
+    if out is not None and out.exists() and not force:
+        raise InvalidArgument(f"{out.name} must not be there already; got a file; choose another name, or --force")
+    survey = load(design)
+    if answers is None:
+        kept = None if memory is None else Memory(memory)
+        sent = randomise_one(survey, dict(map(_answer, one or [])), memory=kept, period=period)
+        columns = {name: [text] for name, text in sent.items()}
+    else:
+        with working("randomising", hidden=quiet or as_json) as told:
+            told(Phase("randomising", 1, 2))
+            columns = randomise_all(survey, answers)
+    text = _json(columns) if as_json else _csv(columns)
+    if out is None:
+        print(text, end="")
+        return
+    try:
+        fresh = out.with_name(out.name + ".new")
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(out)
+    except OSError as error:
+        raise InvalidArgument(f"{out.name} cannot be written: {error.strerror}; choose another folder") from None
+    if not quiet:
+        people = len(columns["design"])
+        say(errors(), f"sent: {out}, {people:,} people, epsilon {float(survey.epsilon):.4g} each")
+        say(errors(), "Keep the true answers where they are: only this file may go. A second run costs epsilon again.")
+
+
+def _answer(text: str) -> tuple[str, str]:
+    name, equals, answer = text.partition("=")
+    if not equals:
+        raise InvalidArgument(f"--answer must be NAME=ANSWER; got {text!r}; for example --answer smoker=yes")
+    return name.strip(), answer
+
+
+def _csv(columns: dict[str, list[str]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue()
+
+
+def _json(columns: dict[str, list[str]]) -> str:
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return json.dumps(rows[0] if len(rows) == 1 else rows, ensure_ascii=False, indent=2) + "\n"

@@ -1,0 +1,169 @@
+"""One person's answer to a question with k answers, as an output that agrees with it more often than by chance.
+
+Claim. Each answer agrees with `s` of the outputs, and any two answers share the same number of them (`blocks`). An
+output that agrees has the weight `high`, any other one `low`, high / low <= e**epsilon: the total of the weights is the
+same for every answer, so the release is epsilon-differentially private, and the share of people with an answer is
+estimated without bias from how many outputs agree with it. Proof: docs/proofs/local_response.md.
+
+>>> three = BlockResponse(1, "abcdefghij", Subsets(3))
+>>> three.agree, three.stray                                # chances to agree with one's own answer, and with another
+(Fraction(..., ...), Fraction(..., ...))
+>>> round(three.spread, 3)                                  # n times the mean squared error of a share
+2.91
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sfumato import checks
+from sfumato.entropy import SYSTEM, Entropy
+from sfumato.errors import InvalidArgument, OutsideRange
+from sfumato.mechanisms.local.blocks import Blocks, Integers, Singles, Subsets, Weights
+from sfumato.mechanisms.local.odds import TwoLevel, below, check_places, read_odds
+from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
+from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.loss import Loss
+from sfumato.privacy.neighbours import Neighbours
+
+__all__ = ["BlockResponse", "Subsets"]
+
+
+def read_categories(categories: Sequence[Any]) -> tuple[Any, ...]:
+    """Two or more different answers."""
+    listed = tuple(categories)
+    if len(set(listed)) < max(2, len(listed)):
+        raise InvalidArgument(f"categories must be two or more different ones; got {len(listed)}; list each once")
+    return listed
+
+
+@dataclass(frozen=True)
+class BlockResponse(Declared):
+    """An output that agrees with the true answer more often than with another; the value is one of the categories.
+
+    Outputs are integers of at most 63 bits; `blocks` says which of them agree with which category.
+
+        epsilon       what one answer costs; 1 or less is strong, above 10 hardly protects
+        categories    the possible answers, two or more
+        blocks        which outputs agree: Singles(), Subsets(size), Hyperplanes(order, dimension) or Rows(bits)
+        odds          how much likelier an output is that agrees; left out: e**epsilon, rounded down to 60 bits
+        unit          whose privacy: a `Unit`, a column's name or several; left out: one row
+
+    >>> BlockResponse(1.1, ("yes", "no"), odds=3).release("yes") in (0, 1)
+    True
+    """
+
+    epsilon: checks.Number
+    categories: Sequence[Any]
+    blocks: Blocks = Singles()  # noqa: RUF009
+    odds: checks.Number | None = None
+    unit: Protected = ROW
+
+    def __post_init__(self) -> None:
+        settle(self)
+        object.__setattr__(self, "categories", read_categories(self.categories))
+        self.blocks.check(len(self.categories))
+        object.__setattr__(self, "odds", read_odds(Fraction(self.epsilon), self.odds))
+
+    @cached_property
+    def levels(self) -> TwoLevel:
+        """The two weights, and how many outputs have which."""
+        agreeing, others, _ = self.blocks.sizes(len(self.categories))
+        return TwoLevel(Fraction(self.odds or 0), agreeing, others)
+
+    @property
+    def agree(self) -> Fraction:
+        """The probability that an output agrees with the true answer."""
+        return self.levels.agree
+
+    @cached_property
+    def stray(self) -> Fraction:
+        """The probability that an output agrees with an answer that is not the true one."""
+        return self.levels.stray(self.blocks.sizes(len(self.categories))[2])
+
+    @property
+    def spread(self) -> float:
+        """The mean squared error of the shares of n people times n, on average over the categories; exact."""
+        return float(spread(self.agree, self.stray, len(self.categories)))
+
+    @property
+    def loss(self) -> Loss:
+        """Pure epsilon."""
+        return Loss.pure(Fraction(self.epsilon))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """epsilon-differential privacy of one answer, which another answer may replace."""
+        return Guarantee(self.epsilon, neighbours=Neighbours.REPLACE, unit=self.unit)
+
+    def release(self, value: Any, entropy: Entropy = SYSTEM) -> int:
+        """The output to send for the true answer `value`."""
+        return self.output(self.place(value), below(self.levels.total, entropy))
+
+    def output(self, place: int, drawn: int) -> int:
+        """The output for the answer at `place` and a uniform integer below `levels.total`: what a device works out."""
+        agrees, rank = self.levels.place(drawn)
+        choose = self.blocks.agreeing if agrees else self.blocks.others
+        return int(choose(len(self.categories), np.array([place]), np.array([rank]))[0])
+
+    def release_all(self, places: Integers, entropy: Entropy = SYSTEM) -> Integers:
+        """The outputs of many people, for the places of their true answers among the categories."""
+        check_places(places, len(self.categories))
+        agrees, ranks = self.levels.places(places.size, entropy)
+        outputs = np.empty(places.size, np.int64)
+        for chosen, choose in ((agrees, self.blocks.agreeing), (~agrees, self.blocks.others)):
+            if chosen.any():
+                outputs[chosen] = choose(len(self.categories), places[chosen], ranks[chosen])
+        return outputs
+
+    def place(self, value: Any) -> int:
+        """Where an answer stands among the categories."""
+        try:
+            return self._places[value]
+        except (KeyError, TypeError):
+            raise OutsideRange(
+                f"value must be one of the {len(self.categories)} categories; got something else"
+            ) from None
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {category: place for place, category in enumerate(self.categories)}
+
+    def support(self, outputs: Integers, weights: Weights | None = None) -> Weights:
+        """How many outputs agree with each category, or their weights."""
+        return self.blocks.support(len(self.categories), outputs, weights)
+
+    def error(self, confidence: checks.Number = 0.95, answers: int = 1) -> float:
+        """How far a share estimated from this many answers may be off: Hoeffding's bound, good for any number."""
+        return hoeffding(confidence, answers) / float(self.agree - self.stray)
+
+    def log_probability(self, output: int, value: Any) -> float:
+        """The logarithm of the probability of an output for a true answer."""
+        shown = np.array([output])
+        if not self.blocks.is_output(len(self.categories), shown)[0]:
+            return -math.inf
+        high, low = Fraction(self.odds or 0).as_integer_ratio()
+        agrees = bool(self.blocks.agrees(np.array([self.place(value)]), shown)[0])
+        return math.log(high if agrees else low) - math.log(self.levels.total)
+
+
+def hoeffding(confidence: checks.Number, answers: int) -> float:
+    """How far a mean of so many numbers in [0, 1] may be off."""
+    miss = float(1 - checks.inside(confidence=confidence))
+    return math.sqrt(math.log(2 / miss) / (2 * checks.whole(least=1, answers=answers)))
+
+
+def spread(agree: Fraction, stray: Fraction, answers: int) -> Fraction:
+    """The mean squared error of a share times n, on average over the answers: exact for every set of n people.
+
+    Of n people each answer is true for some, and these numbers add up to n, so what the average is does not depend on
+    them: (agree (1 - agree) + (k - 1) stray (1 - stray)) / (k (agree - stray)**2).
+    """
+    return (agree * (1 - agree) + (answers - 1) * stray * (1 - stray)) / (answers * (agree - stray) ** 2)

@@ -1,0 +1,161 @@
+"""What was collected, read and checked before anything is estimated: nothing is dropped in silence.
+
+A file has one row a respondent and a column for each question, and may have these beside them:
+
+    design        the first digits of the design's hash, which each device adds
+    respondent    who it was, so that nobody counts twice
+    weight        how many people a respondent stands for
+    stratum       the part of the population that a respondent is from
+
+All of these are seen by whoever collects; only the answers are randomised.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato.dataset.name import nearest
+from sfumato.errors import DesignChanged, Duplicated, InvalidArgument, OutsideRange, SourceNotFound, UnknownName
+from sfumato.surveys.design import Design
+from sfumato.surveys.written import short
+
+DESIGN, RESPONDENT, WEIGHT, STRATUM = "design", "respondent", "weight", "stratum"
+BESIDE = (DESIGN, RESPONDENT, WEIGHT, STRATUM)
+Duplicates = Literal["refuse", "first"]
+Columns = Mapping[str, Sequence[Any]]
+UNCHECKED = "the answers have no column 'design', so nothing shows that they belong to this design"
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The columns of a survey's answers, as texts, and what stands beside them."""
+
+    columns: Mapping[str, list[str]] = field(hash=False)
+    people: int
+    weights: NDArray[np.float64] | None
+    strata: list[str] | None
+    notes: tuple[str, ...] = ()
+
+    def chosen(self, rows: Sequence[int]) -> Answers:
+        """Some of the rows."""
+        columns = {name: [column[i] for i in rows] for name, column in self.columns.items()}
+        weights = None if self.weights is None else self.weights[list(rows)]
+        strata = None if self.strata is None else [self.strata[i] for i in rows]
+        return Answers(columns, len(rows), weights, strata, self.notes)
+
+
+def read_answers(survey: Design, source: Any, duplicates: Duplicates = "refuse") -> Answers:
+    """Read a CSV file, a mapping of columns, a list of dictionaries or a frame; see the head of this module."""
+    columns = read_columns(source)
+    missing = [item.name for item in survey.items if item.name not in columns]
+    if missing:
+        raise UnknownName(
+            f"answers must have a column for each question; got none for {', '.join(missing)}; "
+            f"{nearest(missing[0], columns)}"
+        )
+    people = len(columns[survey.items[0].name])
+    notes = [_check_design(survey, columns)]
+    if RESPONDENT in columns:
+        once, note = _once(columns[RESPONDENT], duplicates)
+        if note:
+            columns = {name: [column[i] for i in once] for name, column in columns.items()}
+            people, notes = len(once), [*notes, note]
+    texts = {item.name: list(map(_text, columns[item.name])) for item in survey.items}
+    weights = _weights(columns[WEIGHT]) if WEIGHT in columns else None
+    strata = list(map(_text, columns[STRATUM])) if STRATUM in columns else None
+    return Answers(texts, people, weights, strata, tuple(filter(None, notes)))
+
+
+def read_columns(source: Any) -> Columns:
+    """The columns of a table, all of one length."""
+    if isinstance(source, str | Path):
+        return _read_csv(Path(source))
+    if isinstance(source, Mapping):
+        columns = {str(name): list(column) for name, column in source.items()}
+    elif hasattr(source, "columns") and hasattr(source, "__getitem__"):  # a frame
+        columns = {str(name): list(source[name]) for name in source.columns}
+    elif isinstance(source, Iterable):
+        rows = list(source)
+        if not all(isinstance(row, Mapping) for row in rows):
+            raise InvalidArgument("answers must be a file, columns, dictionaries or a frame; got something else")
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        columns = {str(name): [row.get(name) for row in rows] for name in names}
+    else:
+        raise InvalidArgument("answers must be a file, columns, dictionaries or a frame; got something else")
+    if len({len(column) for column in columns.values()}) > 1:
+        raise InvalidArgument("answers must have columns of one length; got several; one row is one respondent")
+    return columns
+
+
+def _read_csv(file: Path) -> Columns:
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as opened:
+            lines = list(csv.reader(opened, strict=True))
+    except FileNotFoundError:
+        raise SourceNotFound(f"no file {file.name!r} with answers; give the path of a CSV file") from None
+    except UnicodeDecodeError:
+        raise InvalidArgument(f"{file.name} must be written in UTF-8; got another encoding; save it anew") from None
+    except csv.Error as error:
+        raise InvalidArgument(f"{file.name} is not CSV: {error}; save it anew") from None
+    except OSError as error:
+        raise InvalidArgument(f"{file.name} cannot be read: {error.strerror}; choose another file") from None
+    if not lines:
+        raise InvalidArgument(f"{file.name} must have a head with the names of the columns; got an empty file")
+    head, rows = [name.strip() for name in lines[0]], [line for line in lines[1:] if line]
+    if len(set(head)) < len(head):
+        raise InvalidArgument(f"{file.name} must name each column once; got a name twice; rename one")
+    if ragged := sum(len(row) != len(head) for row in rows):
+        raise InvalidArgument(f"{file.name} must have {len(head)} fields a row; got others in {ragged} rows; mend them")
+    return {name: [row[place] for row in rows] for place, name in enumerate(head)}
+
+
+def _check_design(survey: Design, columns: Columns) -> str:
+    if DESIGN not in columns:
+        return UNCHECKED
+    mine = short(survey)
+    strange = Counter(each for each in map(_text, columns[DESIGN]) if each != mine)
+    if strange:
+        other, _ = strange.most_common(1)[0]
+        raise DesignChanged(
+            f"answers must be of the design {mine}; got {strange.total()} of {len(columns[DESIGN])} rows of another, "
+            f"{other or 'none named'}; was it changed after the survey began? Estimate each with its own design"
+        )
+    return ""
+
+
+def _once(respondents: Sequence[Any], duplicates: Duplicates) -> tuple[list[int], str]:
+    """The rows that are the first of their respondent; those without a name are all different."""
+    first: dict[str, int] = {}
+    once = [i for i, name in enumerate(map(_text, respondents)) if not name or first.setdefault(name, i) == i]
+    again = len(respondents) - len(once)
+    if again and duplicates != "first":
+        raise Duplicated(
+            f"each respondent must be there once; got {again} of {len(respondents)} rows from somebody who is there "
+            "already; keep the first of each: duplicates='first'"
+        )
+    return once, f"{again} rows of respondents who were there already are left out" if again else ""
+
+
+def _weights(given: Sequence[Any]) -> NDArray[np.float64]:
+    try:
+        weights = np.array([float(each) for each in given])
+    except (TypeError, ValueError):
+        weights = np.array([math.nan])
+    if not (np.isfinite(weights) & (weights > 0)).all():
+        raise OutsideRange("weight must be a positive number in every row; got something else; correct it")
+    return weights
+
+
+def _text(cell: Any) -> str:
+    if cell is None or cell != cell:
+        return ""
+    return cell.strip() if isinstance(cell, str) else str(cell)

@@ -1,0 +1,195 @@
+"""Two questions crossed: how many people gave this answer to one and that answer to the other.
+
+Both answers of a person are randomised independently of each other, so the product of the two unbiased scores of that
+person is an unbiased score of the pair; its mean over all people estimates the share of the pair. Its variance follows
+from the mechanisms and the shares: what is seen of it would miss scores that are large and rare. Proof:
+docs/proofs/survey_estimates.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sfumato import charts
+from sfumato.errors import InvalidArgument
+from sfumato.mechanisms.local import BlockResponse, BoxResponse, PaddedResponse, UnaryResponse
+from sfumato.surveys.estimating.statistic import Estimate, Weights, effective
+from sfumato.surveys.item import Item, Received
+from sfumato.surveys.question import Boxes, Choice
+
+MOST_CELLS = 250_000
+_PIECE = 1 << 22  # scores held at once
+Scores = NDArray[np.float64]
+Moments = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class CrossTable:
+    """The share of people with each pair of answers, from those who answered both questions."""
+
+    rows: str
+    columns: str
+    row_labels: tuple[str, ...]
+    column_labels: tuple[str, ...]
+    cells: tuple[tuple[Estimate, ...], ...]
+    people: int
+    confidence: float
+
+    def cell(self, row: str, column: str) -> Estimate:
+        """The estimate for a pair."""
+        return self.cells[self.row_labels.index(row)][self.column_labels.index(column)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        listed = [
+            {
+                self.rows: row,
+                self.columns: column,
+                "value": cell.value,
+                "error": cell.error,
+                "interval": list(cell.interval),
+            }
+            for row, line in zip(self.row_labels, self.cells, strict=True)
+            for column, cell in zip(self.column_labels, line, strict=True)
+        ]
+        return {"rows": self.rows, "columns": self.columns, "people": self.people, "cells": listed}
+
+    def plot(self) -> Any:
+        """Shares of pairs with their intervals, as an Altair chart; the second question by colour."""
+        points = [
+            charts.Point(row, cell.value, *cell.interval, column)
+            for row, line in zip(self.row_labels, self.cells, strict=True)
+            for column, cell in zip(self.column_labels, line, strict=True)
+        ]
+        subtitle = (f"{self.people:,} people; bars: {self.confidence:.0%} intervals",)
+        title = f"{self.rows} by {self.columns}"
+        return charts.with_intervals(points, charts.Names(self.rows, "share of people", title, self.columns, subtitle))
+
+
+def cross(
+    first: tuple[Item, Received], second: tuple[Item, Received], weights: Weights | None, confidence: float
+) -> CrossTable:
+    """The table of two questions, from people who answered both, in the same order."""
+    from scipy.special import ndtri
+
+    labels = [_labels(item) for item, _ in (first, second)]
+    if len(labels[0]) * len(labels[1]) > MOST_CELLS:
+        raise InvalidArgument(f"a cross table must have at most {MOST_CELLS:,} cells; got more; cross other questions")
+    mass = np.ones(len(first[1])) if weights is None else weights
+    sums, margins = np.zeros((len(labels[0]), len(labels[1]))), [np.zeros(len(each)) for each in labels]
+    for chosen in _pieces(len(mass), max(map(len, labels))):
+        mine, theirs = (scores(item, received[chosen]) for item, received in (first, second))
+        sums += (mass[chosen, None] * mine).T @ theirs
+        margins = [margins[0] + mass[chosen] @ mine, margins[1] + mass[chosen] @ theirs]
+    means = sums / mass.sum()
+    squares = _squares(means, margins[0] / mass.sum(), margins[1] / mass.sum(), moments(first[0]), moments(second[0]))
+    errors = np.sqrt(np.maximum(squares - means**2, 0) / effective(mass))
+    reach = -float(ndtri((1 - confidence) / 2))
+    cells = tuple(
+        tuple(_cell(label, float(m), float(e), reach) for label, m, e in zip(labels[1], ms, es, strict=True))
+        for ms, es in zip(means, errors, strict=True)
+    )
+    return CrossTable(first[0].name, second[0].name, labels[0], labels[1], cells, len(mass), confidence)
+
+
+def _squares(pairs: Scores, rows: Scores, columns: Scores, mine: Moments, theirs: Moments) -> Scores:
+    """The mean square of the product of two scores, for these shares of pairs and of single answers."""
+    first, second = np.clip(rows, 0, 1)[:, None], np.clip(columns, 0, 1)[None]
+    both = np.clip(pairs, np.maximum(0, first + second - 1), np.minimum(first, second))
+    one, other = first - both, second - both
+    neither = 1 - both - one - other
+    true = both * mine[0] * theirs[0] + one * mine[0] * theirs[1]
+    return np.asarray(true + other * mine[1] * theirs[0] + neither * mine[1] * theirs[1])
+
+
+def moments(item: Item) -> Moments:
+    """The mean square of a person's score for an answer, if it is the true one, and if not."""
+    times, agree, boxes = 1, Fraction(0), 1
+    match item.mechanism:
+        case PaddedResponse() as mechanism:
+            times, stray = mechanism.most, mechanism.inner.stray
+            agree = stray + (mechanism.inner.agree - stray) / times
+        case BlockResponse() | UnaryResponse() as mechanism:
+            agree, stray = mechanism.agree, mechanism.stray
+        case BoxResponse() as mechanism:
+            agree, stray, boxes = mechanism.agree, mechanism.stray, 1 if mechanism.every else len(mechanism.boxes)
+        case _:
+            raise TypeError(item.oracle)
+    gain = (agree - stray) if times == 1 else (agree - stray) * times
+    true, other = (chance * (1 - stray) ** 2 + (1 - chance) * stray**2 for chance in (agree, stray))
+    scale = boxes * times**2 / gain**2
+    return float(true * scale), float(other * scale)
+
+
+def _cell(label: str, mean: float, error: float, reach: float) -> Estimate:
+    ends = (max(0.0, min(1.0, mean - reach * error)), min(1.0, max(0.0, mean + reach * error)))
+    return Estimate(label, mean, error, ends, min(1.0, max(0.0, mean)))
+
+
+def _pieces(people: int, wide: int) -> Iterator[slice]:
+    rows = max(1, _PIECE // wide)
+    return (slice(start, start + rows) for start in range(0, people, rows))
+
+
+def _labels(item: Item) -> tuple[str, ...]:
+    match item.question:
+        case Choice() as question:
+            return question.categories
+        case Boxes(answers=answers):
+            return answers
+    raise InvalidArgument(f"a cross table must be of answers; got the number {item.name!r}; cross other questions")
+
+
+def scores(item: Item, received: Received) -> Scores:
+    """What each person's report says about each answer: on average 1 if it is the true one, else 0."""
+    match item.mechanism:
+        case BlockResponse() as mechanism:
+            every = np.arange(len(mechanism.categories))
+            agrees = mechanism.blocks.agrees(every[None], received[:, None])
+            return _unbiased(agrees, mechanism.agree, mechanism.stray)
+        case UnaryResponse() as mechanism:
+            bits = np.unpackbits(received, axis=1, count=len(mechanism.categories), bitorder="little")
+            return _unbiased(bits, mechanism.agree, mechanism.stray)
+        case PaddedResponse() as mechanism:
+            every = np.arange(len(mechanism.boxes))
+            agrees = mechanism.blocks.agrees(every[None], received[:, None])
+            return mechanism.most * _unbiased(agrees, mechanism.inner.agree, mechanism.inner.stray)
+        case BoxResponse(every=True) as mechanism:
+            bits = np.unpackbits(received, axis=1, count=len(mechanism.boxes), bitorder="little")
+            return _unbiased(bits, mechanism.agree, mechanism.stray)
+        case BoxResponse() as mechanism:
+            about = received[:, None] >> 1 == np.arange(len(mechanism.boxes))
+            ticks = _unbiased(received[:, None] & 1, mechanism.agree, mechanism.stray)
+            return np.asarray(len(mechanism.boxes) * about * ticks)
+    raise TypeError(item.oracle)
+
+
+def _unbiased(agrees: NDArray[Any], agree: Any, stray: Any) -> Scores:
+    scaled: Scores = (agrees - float(stray)) / float(agree - stray)
+    return scaled
+
+
+def sums_below(item: Item, received: Received, weights: Weights | None, confidence: float) -> list[Estimate]:
+    """For an ordered question: the share of people with this answer or a lower one."""
+    from scipy.special import ndtri
+
+    mass = np.ones(len(received)) if weights is None else weights
+    labels = _labels(item)
+    total, squares = np.zeros(len(labels)), np.zeros(len(labels))
+    for chosen in _pieces(len(mass), len(labels)):
+        running = np.cumsum(scores(item, received[chosen]), axis=1)
+        total += mass[chosen] @ running
+        squares += mass[chosen] @ running**2
+    means = total / mass.sum()
+    true, other = moments(item)
+    noise = min(true - 1, other)  # of a single answer: no sum but the last has less
+    errors = np.sqrt(np.maximum(squares / mass.sum() - means**2, noise) / effective(mass))
+    reach = -float(ndtri((1 - confidence) / 2))
+    found = [_cell(label, float(m), float(e), reach) for label, m, e in zip(labels, means, errors, strict=True)]
+    return [*found[:-1], Estimate(labels[-1], 1.0, 0.0, (1.0, 1.0), 1.0)]

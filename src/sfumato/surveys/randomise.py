@@ -1,0 +1,147 @@
+"""Answers randomised: of one person on the person's own device, or of many at once; and the device's memory.
+
+A person who answers again would pay again: an average over many noisy answers uncovers the true one. So a device keeps
+what it sent, and sends that again. It is kept for the design and for a `period`, a public label such as "2027": a new
+period has new noise, and costs epsilon again. Kept is one report a question, whatever the answer is by now; keeping one
+for each answer would show when the answer changed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sfumato.entropy import SYSTEM, Entropy
+from sfumato.errors import InvalidArgument, UnknownName
+from sfumato.mechanisms.local.odds import below
+from sfumato.mechanisms.samplers import uniform
+from sfumato.surveys.answers import DESIGN, read_columns
+from sfumato.surveys.design import Design
+from sfumato.surveys.item import Item
+from sfumato.surveys.written import digest, short
+
+_ASKED = "(asked)"
+
+
+def randomise(
+    survey: Design,
+    answers: Mapping[str, Any],
+    *,
+    memory: Memory | None = None,
+    period: str = "",
+    entropy: Entropy = SYSTEM,
+) -> dict[str, str]:
+    """What one person sends for these true answers: a text a question, and which design they belong to.
+
+    answers    by question; what is left out or None was not answered, which is seen
+    memory     what this device sent before; it is sent again
+    period     the label of the period for which a memory keeps it
+    """
+    _check_names(survey, answers)
+    kept = {} if memory is None else memory.kept(survey, period)
+    asked = _asked(survey, kept, entropy)
+    sent = {item.name: "" for item in survey.items}
+    for item in asked:
+        sent[item.name] = kept[item.name] if item.name in kept else item.send(answers.get(item.name), entropy)
+    if memory is not None:
+        drawn = {_ASKED: asked[0].name} if survey.ask == "one" else {}
+        memory.keep(survey, period, {**drawn, **{name: text for name, text in sent.items() if text}})
+    return {DESIGN: short(survey), **sent}
+
+
+def randomise_all(survey: Design, answers: Any, entropy: Entropy = SYSTEM) -> dict[str, list[str]]:
+    """What many people send: columns of texts in the order of the rows.
+
+    `answers` are true ones: a CSV file, columns, dictionaries or a frame. Columns that are no questions are passed on
+    as they are only if they stand beside answers by their name (respondent, weight, stratum).
+    """
+    columns = read_columns(answers)
+    _check_names(survey, {name: None for name in columns if name not in ("respondent", "weight", "stratum")})
+    people = len(next(iter(columns.values()), ()))
+    sent: dict[str, list[str]] = {DESIGN: [short(survey)] * people}
+    sent |= {name: list(map(str, columns[name])) for name in ("respondent", "weight", "stratum") if name in columns}
+    drawn = uniform(sum(item.share for item in survey.items), people, entropy) if survey.ask == "one" else None
+    start = 0
+    for item in survey.items:
+        true = columns.get(item.name, [None] * people)
+        asked = None if drawn is None else ((start <= drawn) & (drawn < start + item.share)).tolist()
+        sent[item.name] = item.send_all(true, entropy, asked)
+        start += item.share
+    return sent
+
+
+def _check_names(survey: Design, answers: Mapping[str, Any]) -> None:
+    known = [item.name for item in survey.items]
+    for name in answers:
+        if name not in known:
+            raise UnknownName(f"unknown question {name!r}; known are {', '.join(known)}")
+
+
+def _asked(survey: Design, kept: Mapping[str, str], entropy: Entropy) -> list[Item]:
+    """All questions, or the one that is drawn, or was."""
+    if survey.ask == "all":
+        return list(survey.items)
+    if _ASKED in kept:
+        return [survey.item(kept[_ASKED])]
+    drawn = below(sum(item.share for item in survey.items), entropy)
+    for item in survey.items:
+        drawn -= item.share
+        if drawn < 0:
+            return [item]
+    raise AssertionError
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A file on the respondent's device that holds what was sent; no true answer is in it.
+
+    >>> import tempfile, sfumato as sf
+    >>> smoking = sf.survey.design("Health", [sf.survey.yes_no("smoker")], epsilon=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     memory = Memory(Path(folder) / "sent.json")
+    ...     sent = [sf.survey.randomise(smoking, {"smoker": "yes"}, memory=memory)["smoker"] for _ in range(20)]
+    >>> len(set(sent))
+    1
+    """
+
+    path: str | Path
+
+    def kept(self, survey: Design, period: str) -> dict[str, str]:
+        """What was sent for this design in this period, by question."""
+        return dict(self._read().get(digest(survey), {}).get(period, {}))
+
+    def keep(self, survey: Design, period: str, sent: Mapping[str, str]) -> None:
+        """Keep what is about to be sent; it is on the disk before this returns."""
+        everything = self._read()
+        everything.setdefault(digest(survey), {})[period] = dict(sent)
+        file = Path(self.path)
+        fresh = file.with_name(file.name + ".new")
+        try:
+            with fresh.open("w", encoding="utf-8") as opened:
+                json.dump(everything, opened, ensure_ascii=False)
+                opened.flush()
+                os.fsync(opened.fileno())
+            fresh.replace(file)
+        except OSError as error:
+            raise InvalidArgument(
+                f"{file.name} cannot be written: {error.strerror}; nothing was sent; choose another folder"
+            ) from None
+
+    def _read(self) -> dict[str, dict[str, dict[str, str]]]:
+        file = Path(self.path)
+        try:
+            found = json.loads(file.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError):
+            found = None
+        if not isinstance(found, dict) or not all(isinstance(each, dict) for each in found.values()):
+            raise InvalidArgument(
+                f"{file.name} must be a memory of what was sent; got something else; restore it: to answer without it "
+                "costs epsilon again"
+            )
+        return found

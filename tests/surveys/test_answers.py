@@ -1,0 +1,230 @@
+"""What was collected: wrong input is refused in one clear line, and nothing is lost or dropped in silence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sfumato import surveys as sv
+from sfumato.errors import (
+    DesignChanged,
+    Duplicated,
+    InvalidArgument,
+    OutsideRange,
+    SfumatoError,
+    SourceNotFound,
+    UnknownName,
+)
+from sfumato.surveys.answers import UNCHECKED
+from sfumato.surveys.written import short
+from sources import Seeded
+
+SURVEY = sv.design(
+    "x",
+    [
+        sv.yes_no("smoker"),
+        sv.several_of("symptoms", "?", ["cough", "fever", "rash"], most=2),
+        sv.number("rent", "?", (0, 3000), step=50),
+    ],
+    3,
+    oracles={"symptoms": "every-box"},
+)
+TRUTH = {"smoker": ["yes", "no", "no"], "symptoms": ["cough", "none", "fever; rash"], "rent": [100, 2_000.0, "740.5"]}
+
+
+def sent() -> dict[str, list[str]]:
+    return sv.randomise_all(SURVEY, TRUTH, Seeded(1))
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        ({"smoker": ["yes", "perhaps", "no"]}, r"smoker must be one of yes, no; got another answer in 1 of 3 rows"),
+        ({"smoker": ["yes", 1, 0]}, "in 2 of 3 rows"),
+        ({"symptoms": ["cough", "flu", "none"]}, r"symptoms must be some of cough, fever, rash, .*got 1 of 3 rows"),
+        ({"symptoms": ["cough;fever;rash"]}, "at most 2 answers"),
+        ({"symptoms": [7]}, "must be a list of answers"),
+        ({"rent": [3_001, 5, -1]}, "rent must be a number between 0 and 3000; got 2 of 3 rows"),
+        ({"rent": ["12,5"]}, "must be a number"),
+        ({"rent": ["inf"]}, "must be a number"),
+    ],
+)
+def test_answers_outside_the_list_are_refused_with_their_number(answers: dict[str, Any], words: str) -> None:
+    with pytest.raises(OutsideRange, match=words):
+        sv.randomise_all(SURVEY, answers)
+
+
+def test_one_persons_answers_are_checked_alike() -> None:
+    for wrong in ({"smoker": "perhaps"}, {"rent": 9_999}, {"symptoms": ["flu"]}):
+        with pytest.raises(OutsideRange, match="must be"):
+            sv.randomise(SURVEY, wrong)
+    with pytest.raises(UnknownName, match="unknown question 'smoke'"):
+        sv.randomise(SURVEY, {"smoke": "yes"})
+
+
+def test_a_message_never_repeats_a_true_answer() -> None:
+    with pytest.raises(OutsideRange) as refusal:
+        sv.randomise_all(SURVEY, {"smoker": ["secretword"], "rent": [5]})
+    assert "secretword" not in str(refusal.value)
+
+
+def test_answers_of_another_design_are_refused() -> None:
+    other = sv.design("x", [item.question for item in SURVEY.items], 2.5, oracles={"symptoms": "every-box"})
+    with pytest.raises(
+        DesignChanged, match=rf"answers must be of the design {short(other)}; got 3 of 3 rows of another"
+    ):
+        sv.estimate(other, sent())
+    mixed = {**sent(), "design": [short(SURVEY), short(other), ""]}
+    with pytest.raises(DesignChanged, match="got 2 of 3 rows"):
+        sv.estimate(SURVEY, mixed)
+
+
+def test_answers_without_a_design_are_estimated_with_a_note() -> None:
+    columns = {name: column for name, column in sent().items() if name != "design"}
+    assert sv.estimate(SURVEY, columns).notes == (UNCHECKED,)
+    assert sv.estimate(SURVEY, sent()).notes == ()
+
+
+def test_respondents_who_are_there_twice_are_refused_or_counted_once() -> None:
+    columns = {name: column * 2 for name, column in sent().items()}
+    columns["respondent"] = ["ann", "bob", "", "ann", "cleo", ""]
+    with pytest.raises(Duplicated, match=r"got 1 of 6 rows .* keep the first of each: duplicates='first'"):
+        sv.estimate(SURVEY, columns)
+    found = sv.estimate(SURVEY, columns, duplicates="first")
+    assert found.people == 5 and "1 rows of respondents who were there already are left out" in found.notes
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_fewer_than_two_answers_are_not_estimated(count: int) -> None:
+    columns = {name: column[:count] for name, column in sent().items()}
+    with pytest.raises(InvalidArgument, match=f"smoker must have at least 2 answers; got {count}"):
+        sv.estimate(SURVEY, columns)
+
+
+@pytest.mark.parametrize(
+    ("column", "texts"),
+    [
+        ("smoker", ["yes", "no", "0"]),
+        ("smoker", ["0", "2", "1"]),
+        ("smoker", ["0", "-1", "99999999999999999999"]),
+        ("symptoms", ["00", "08", "01"]),
+        ("symptoms", ["00", "1", "01"]),
+        ("symptoms", ["00", "0000", "01"]),
+        ("symptoms", ["0", "0x", "01"]),
+        ("rent", ["0", "1", "1.5"]),
+        ("rent", ["0", "1", "2"]),
+    ],
+)
+def test_what_no_device_sends_is_refused(column: str, texts: list[str]) -> None:
+    """True answers in the place of reports among it."""
+    survey = sv.design(
+        "x", [item.question for item in SURVEY.items], 3, oracles={"symptoms": "every-box", "rent": "duchi"}
+    )
+    columns = sv.randomise_all(survey, TRUTH, Seeded(1))
+    with pytest.raises(OutsideRange, match=rf"{column} must hold what its .* mechanism sends; got something else in "):
+        sv.estimate(survey, {**columns, column: texts})
+
+
+@pytest.mark.parametrize("weight", [["1", "x", "2"], [1, 0, 2], [1, -1, 2], [1, None, 2], [1, float("inf"), 1]])
+def test_weights_are_positive_numbers(weight: list[Any]) -> None:
+    with pytest.raises(OutsideRange, match="weight must be a positive number in every row"):
+        sv.estimate(SURVEY, {**sent(), "weight": weight})
+
+
+def test_a_missing_column_is_named() -> None:
+    columns = {name: column for name, column in sent().items() if name != "rent"}
+    with pytest.raises(UnknownName, match="a column for each question; got none for rent"):
+        sv.estimate(SURVEY, columns)
+
+
+def test_files_frames_columns_and_rows_say_the_same(tmp_path: Path) -> None:
+    columns = sent()
+    frame = pd.DataFrame(columns)
+    frame.to_csv(tmp_path / "sent.csv", index=False)
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    wanted = sv.estimate(SURVEY, columns).rows
+    for source in (tmp_path / "sent.csv", str(tmp_path / "sent.csv"), frame, rows):
+        assert sv.estimate(SURVEY, source).rows == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "got an empty file"),
+        ("smoker,smoker\n1,1\n", "name each column once"),
+        ("smoker,rent\n1\n", "2 fields a row; got others in 1 rows"),
+        (b"\xff\xfe\x00", "must be written in UTF-8"),
+        ('smoker\n"1\n', "is not CSV"),
+    ],
+)
+def test_a_file_that_is_no_table_is_refused(text: str | bytes, words: str, tmp_path: Path) -> None:
+    (tmp_path / "sent.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(InvalidArgument, match=words):
+        sv.estimate(SURVEY, tmp_path / "sent.csv")
+
+
+def test_what_is_no_table_is_refused() -> None:
+    for source in (3, [1, 2], {"smoker": ["1"], "rent": ["1", "2"]}):
+        with pytest.raises(InvalidArgument, match="answers must"):
+            sv.estimate(SURVEY, source)
+    with pytest.raises(SourceNotFound, match=r"no file 'nowhere.csv'"):
+        sv.estimate(SURVEY, "nowhere.csv")
+
+
+def test_a_device_sends_the_same_again_whatever_the_answer_is_now(tmp_path: Path) -> None:
+    """Within a period; a new one has new noise. Chance to see no change in 40 periods: below 1e-9."""
+    memory = sv.Memory(tmp_path / "sent.json")
+    first = sv.randomise(SURVEY, {"smoker": "yes", "rent": 700}, memory=memory, entropy=Seeded(1))
+    for answer in ("no", "yes"):
+        assert sv.randomise(SURVEY, {"smoker": answer, "rent": 1}, memory=memory) == first
+    later = sv.randomise(SURVEY, {"smoker": "no", "symptoms": "none"}, memory=memory)
+    assert later["smoker"] == first["smoker"] and later["symptoms"] != ""  # answered for the first time
+    again = sv.randomise(SURVEY, {"symptoms": "cough; rash"}, memory=memory)
+    assert again["symptoms"] == later["symptoms"]
+    periods = {sv.randomise(SURVEY, {"smoker": "yes"}, memory=memory, period=str(i))["smoker"] for i in range(40)}
+    assert periods == {"0", "1"}
+
+
+def test_another_design_has_a_memory_of_its_own_and_no_true_answer_is_in_it(tmp_path: Path) -> None:
+    memory, other = sv.Memory(tmp_path / "sent.json"), sv.design("y", [sv.yes_no("smoker", answers=["oui", "non"])], 1)
+    sv.randomise(SURVEY, {"smoker": "yes"}, memory=memory)
+    sv.randomise(other, {"smoker": "oui"}, memory=memory)
+    kept = json.loads((tmp_path / "sent.json").read_text())
+    assert len(kept) == 2 and "oui" not in (tmp_path / "sent.json").read_text()
+
+
+def test_the_question_that_was_drawn_is_kept_too(tmp_path: Path) -> None:
+    """Else a device that is asked often would answer all of them in the end."""
+    survey = sv.design("x", [sv.yes_no(f"q{i}") for i in range(6)], 1, ask="one")
+    memory, answers = sv.Memory(tmp_path / "sent.json"), {f"q{i}": "yes" for i in range(6)}
+    rounds = [sv.randomise(survey, answers, memory=memory) for _ in range(20)]
+    assert all(one == rounds[0] for one in rounds) and sum(bool(rounds[0][f"q{i}"]) for i in range(6)) == 1
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"a": 3}'])
+def test_a_broken_memory_is_refused_and_nothing_is_sent(content: str, tmp_path: Path) -> None:
+    (tmp_path / "sent.json").write_text(content)
+    with pytest.raises(SfumatoError, match="restore it: to answer without it costs epsilon again"):
+        sv.randomise(SURVEY, {"smoker": "yes"}, memory=sv.Memory(tmp_path / "sent.json"))
+    assert (tmp_path / "sent.json").read_text() == content
+
+
+def test_a_memory_that_cannot_be_written_sends_nothing(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArgument, match=r"cannot be written: .*; nothing was sent"):
+        sv.randomise(SURVEY, {"smoker": "yes"}, memory=sv.Memory(tmp_path / "no folder" / "sent.json"))
+
+
+def test_one_person_and_many_send_alike() -> None:
+    """The same reports are possible, and equally likely: 4,000 of each, a difference above 5.6 deviations alarms."""
+    survey = sv.design("x", [sv.one_of("q", "?", list("abcdefg"))], 1)
+    source = Seeded(8)
+    one = np.array([int(sv.randomise(survey, {"q": "c"}, entropy=source)["q"]) for _ in range(4_000)])
+    many = np.array([int(text) for text in sv.randomise_all(survey, {"q": ["c"] * 4_000}, Seeded(9))["q"]])
+    for output in np.unique(np.concatenate((one, many))):
+        a, b = (one == output).sum(), (many == output).sum()
+        assert abs(a - b) < 5.6 * np.sqrt(a + b)
