@@ -63,6 +63,15 @@ def test_a_chart_shows_both_sides(call: Call, folder: Path, file: str) -> None:
         assert (folder / file).stat().st_size > 1_000
 
 
+@pytest.mark.parametrize("name", SMALL)
+def test_the_help_ends_with_examples(call: Call, name: str) -> None:
+    """Whose options there are."""
+    helped = call("attack", name, "--help").out
+    lines = helped.partition("Examples:\n")[2].splitlines()
+    assert lines and all(line.strip().startswith(f"sfumato attack {name}") for line in lines)
+    assert all(word in helped.partition("Examples:")[0] for line in lines for word in line.split() if word[:2] == "--")
+
+
 def test_quiet_says_the_figures_alone(call: Call) -> None:
     """No story, no questions."""
     shown = call("attack", "linkage", *SMALL["linkage"], "--quiet")
