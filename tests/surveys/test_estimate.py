@@ -121,6 +121,17 @@ def test_weights_count_as_copies() -> None:
             assert mine.value == pytest.approx(theirs.value) and mine.error > theirs.error
 
 
+@pytest.mark.parametrize("oracle", (*CHOICE, *BOXES, *NUMBER))
+def test_a_few_people_who_say_the_same_leave_a_doubt(oracle: str) -> None:
+    """The standard error of two or three equal reports is that of the noise at least, and an interval has a width."""
+    question: Any = sv.one_of("q", "?", LETTERS) if oracle in CHOICE else sv.several_of("q", "?", LETTERS, most=2)
+    question = sv.number("q", "?", (0, 1)) if oracle in NUMBER else question
+    survey = sv.design("x", [question], 1, oracles={"q": oracle})
+    (sent,) = sv.randomise_all(survey, {"q": ["a" if oracle not in NUMBER else 0.5]}, Seeded(1))["q"]
+    for row in sv.estimate(survey, {"q": [sent] * 3})["q"].rows:
+        assert row.error > 0 and (row.interval[0] < row.interval[1] or row.value != row.tidy)
+
+
 def test_strata_are_weighed_by_their_shares() -> None:
     survey = sv.design("x", [sv.yes_no("smoker")], 2)
     truth = {"smoker": ["yes"] * 9_000 + ["no"] * 1_000, "stratum": ["north"] * 9_000 + ["south"] * 1_000}

@@ -54,11 +54,12 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """estimate = (mean - start) * scale, between two ends."""
+    """estimate = (mean - start) * scale, between two ends; noise gives one person's output at least this variance."""
 
     start: float
     scale: float
     ends: tuple[float, float]
+    least: float = 0.0
 
     def value(self, mean: float) -> float:
         """The estimate for a mean."""
@@ -83,7 +84,7 @@ def proportion(label: str, mean: float, people: float, affine: Affine, miss: flo
     if people <= 0:
         return Estimate(label, math.nan, math.inf, affine.ends)
     mean = float(mean)  # not one of numpy's
-    error = math.sqrt(max(0.0, mean * (1 - mean)) / people) * affine.scale
+    error = math.sqrt(max(affine.least, mean * (1 - mean)) / people) * affine.scale
     low, high = seen_interval(mean * people, people, miss)
     return Estimate(label, affine.value(mean), error, affine.inside(low, high))
 
@@ -106,7 +107,8 @@ def estimates(item: Item, received: Received, weights: Weights | None, miss: flo
         case DuchiResponse() as mechanism, Number(scale=scale):
             mean = float(np.average(received, weights=weights))
             least, greatest = scale.number(mechanism.value(0)), scale.number(mechanism.value(1))
-            affine = Affine(-least / (greatest - least), greatest - least, _ends(scale))
+            noise = float(mechanism.chance(0) * (1 - mechanism.chance(0)))
+            affine = Affine(-least / (greatest - least), greatest - least, _ends(scale), noise)
             return [proportion(MEAN, mean, people, affine, miss)]
         case ((PiecewiseResponse() | Geometric()), Number()):
             return [_number(item, received, weights, people, miss)]
@@ -114,7 +116,10 @@ def estimates(item: Item, received: Received, weights: Weights | None, miss: flo
 
 
 def _share(agree: Fraction, stray: Fraction, times: int = 1) -> Affine:
-    return Affine(float(stray), times / float(agree - stray), (0.0, 1.0))
+    """Whoever has the answer agrees with probability `agree`, or in one of so many slots alone; others stray."""
+    true = stray + (agree - stray) / times
+    noise = float(min(true * (1 - true), stray * (1 - stray)))
+    return Affine(float(stray), times / float(agree - stray), (0.0, 1.0), noise)
 
 
 def _ends(scale: Any) -> tuple[float, float]:
