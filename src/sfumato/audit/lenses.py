@@ -59,7 +59,12 @@ def _of_numbers(mine: Floats, theirs: Floats) -> Iterator[Lens]:
     if len(values) <= _MANY:
         return
     step = 2.0 ** max(float(lowest_bit(values).min()), -1_000)
-    yield Lens(f"remainder of {step:g} times {_DIVIDED_BY:g}", lambda rows: np.fmod(rows[:, 0] / step, _DIVIDED_BY))
+
+    def remainder(rows: Floats) -> Floats:
+        with np.errstate(invalid="ignore", over="ignore"):  # of infinity there is none
+            return np.asarray(np.mod(rows[:, 0] / step, _DIVIDED_BY))
+
+    yield Lens(f"remainder of {step:g} times {_DIVIDED_BY:g}", remainder)
     commonest = np.sort(values[np.argsort(-often, kind="stable")[:_MANY]])
 
     def among(rows: Floats) -> Floats:

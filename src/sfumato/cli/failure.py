@@ -61,6 +61,7 @@ _IN_SHELL: tuple[tuple[str, str], ...] = (
     (r"name them: columns=\[[^]]*\]", "name them: --columns age,zip"),
     (r"by and contributor belong to sums; got no sums", "--by and --contributor belong to --sum; got no --sum"),
     (r"for example on=\[[^]]*\]", "for example --on age,zip"),
+    (r"duplicates='first'", "--duplicates first"),
     (r"link and on belong together", "--link and --on belong together"),
     (r"or allow it: patience=\w+", "or allow it: --yes"),
     (r"keep it elsewhere", "keep it elsewhere: url = '/other/folder/ledger.db' below [ledger] in sfumato.toml"),
