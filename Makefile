@@ -29,13 +29,14 @@ docs: $(VENV)/developing
 course:
 	$(PYTHON) docs/course/notebooks.py build/course
 
-# The built wheel, installed into a clean environment, must give the same first answer.
+# The built wheel, installed into a clean environment, must give the same first answer, and hold the survey's page.
 wheel: $(VENV)/developing
 	rm -rf build
 	$(PIP) wheel --no-deps --wheel-dir build/wheel .
 	$(PYTHON) -m venv build/clean
 	build/clean/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt build/wheel/*.whl
 	cd build && clean/bin/sfumato demo >/dev/null && clean/bin/sfumato --version
+	cd build && clean/bin/sfumato survey design --question smoker=yes-no --epsilon 1 --quiet && clean/bin/sfumato survey page
 
 bench: $(VENV)/developing
 	$(PIP) install --constraint constraints.txt --editable ".[bench]"

@@ -31,7 +31,7 @@ def test_pages_that_keep_a_ledger_can_be_run_again_in_one_folder(
 ) -> None:
     """A ledger remembers, so each page says how to begin anew, and none meets the ledger of another."""
     monkeypatch.chdir(tmp_path)
-    kept = [page for page in PAGES if re.search(r"ledger\.db\*|ledger\*", page.read_text())]
+    kept = [page for page in PAGES if re.search(r'ledger\.db\*|ledger\*"', page.read_text())]
     assert {"tutorial.md", "keep-a-ledger.md", "use-from-other-tools.md"} == {page.name for page in kept}
     for page in (*kept, *kept):
         run_examples(page)

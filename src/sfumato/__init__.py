@@ -29,7 +29,7 @@ from sfumato.privacy.unit import Unit
 from sfumato.risk.assess import risk_report
 
 if TYPE_CHECKING:
-    from sfumato import attacks
+    from sfumato import attacks, audit
     from sfumato import surveys as survey
 
 __version__ = "0.1.0"
@@ -44,6 +44,7 @@ __all__ = [
     "accounting",
     "ask",
     "attacks",
+    "audit",
     "column",
     "dates",
     "histogram",
@@ -56,7 +57,7 @@ __all__ = [
     "through",
 ]
 
-_LATER = {"attacks": "attacks", "survey": "surveys"}  # imported when first used, so that the first import stays short
+_LATER = {"attacks": "attacks", "audit": "audit", "survey": "surveys"}  # imported when first used: a short first import
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -126,6 +126,18 @@ def whole(least: int = 0, **named: int) -> int:
     return int(value)
 
 
+def flag(**named: bool) -> bool:
+    """Read True or False, and nothing that Python takes for one of them: the text "False" is true to it.
+
+    >>> flag(monotonic=True)
+    True
+    """
+    name, value = _only(named)
+    if not isinstance(value, bool | np.bool_):
+        raise _refuse(name, "True or False", value)
+    return bool(value)
+
+
 def installed(package: str, *, extra: str, needs: str) -> None:
     """Refuse what needs a package that is not installed, with the extra that brings it."""
     if importlib.util.find_spec(package) is None:

@@ -72,10 +72,16 @@ class SystemEntropy:
     def _forget(self) -> None:
         self._generation += 1
 
+    def process(self) -> tuple[int, int]:
+        """What is another one in every process: a secret that must not be used twice is kept together with it.
+
+        The process number catches forks that Python was not told of, the generation those that reuse a number.
+        """
+        return self._generation, os.getpid()
+
     def _stream(self) -> _Stream:
         stream: Any = getattr(self._local, "stream", None)
-        # The process number catches forks that Python was not told of, the generation those that reuse a number.
-        if stream is None or stream.generation != self._generation or stream.process != os.getpid():
+        if stream is None or (stream.generation, stream.process) != self.process():
             stream = self._local.stream = _Stream(self._generation)
         assert isinstance(stream, _Stream)
         return stream

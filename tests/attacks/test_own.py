@@ -67,6 +67,20 @@ def test_two_tables_of_ones_own_are_intersected(tmp_path: Path) -> None:
     assert outcome.raw.hits == 25 and not exceeds(outcome) and exceeds(outcome, outcome.raw)
 
 
+def test_an_outside_list_gives_rows_their_names(people: Path, tmp_path: Path) -> None:
+    """Those of the list are tried who are alone in both; nobody else has a row to be found."""
+    listed = "who,town,born\nAda,t3,1943\nBea,t4,1944\nCid,t5,1900\nDov,t6,1941\nEve,t6,1941\n"
+    outside = small(tmp_path, listed, "voters.csv")
+    asked = {"data": people, "columns": ["town", "born"], "secret": "ill", "outside": outside, "trials": 8}
+    outcome = sf.attacks.linkage(**asked, name="who")
+    assert outcome.raw.hits == 8 and outcome.seen[0][1] == "2 of 5"
+    assert {what.split(",")[0] for what, *_ in outcome.seen[3:]} <= {"rows like that of Ada", "rows like that of Bea"}
+    with pytest.raises(InvalidArgument, match=r"name must name a column of voters\.csv; got none"):
+        sf.attacks.linkage(**asked)
+    with pytest.raises(InvalidArgument, match=r"must be alone by town, born in people\.csv; nobody is"):
+        sf.attacks.linkage(**{**asked, "outside": small(tmp_path, "who,town,born\nCid,t5,1900\n")}, name="who")
+
+
 def small(folder: Path, text: str, name: str = "small.csv") -> Path:
     (folder / name).write_text(text, encoding="utf-8")
     return folder / name
@@ -117,6 +131,9 @@ WRONG: tuple[tuple[Callable[[Path, Path], Any], type[SfumatoError], str], ...] =
     (lambda p, f: sf.attacks.reconstruction(1), InvalidArgument, "at least 2; got 1"),
     (lambda p, f: sf.attacks.reconstruction(20_000, 10), InvalidArgument, "between 2 and 10,000; got 20,000"),
     (lambda p, f: sf.attacks.reconstruction(10_000, 10_000), InvalidArgument, "at most 50,000,000"),
+    (lambda p, f: sf.attacks.differencing(people=10**9), InvalidArgument, "people must be at most 1,000,000"),
+    (lambda p, f: sf.attacks.linkage(10**9), InvalidArgument, "patients must be at most 1,000,000"),
+    (lambda p, f: sf.attacks.averaging(villages=10**9), InvalidArgument, "villages must be at most 50,000"),
     (lambda p, f: sf.attacks.membership(10**6, 10**6), InvalidArgument, "people times traits must be at most"),
     (lambda p, f: sf.attacks.averaging(10, villages=2, epsilon=0), InvalidArgument, "epsilon must be positive"),
     (lambda p, f: sf.attacks.reconstruction(5, 10, epsilon=1e-9), InvalidArgument, "1e-08 or more for 10 questions"),

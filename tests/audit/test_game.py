@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import sys
 import threading
 import time
 from fractions import Fraction
@@ -123,6 +124,40 @@ def test_what_a_mechanism_does_wrong_is_told_in_one_line() -> None:
         game(Short(), 0, 1, epsilon=1).play(100)
 
 
+def test_a_mechanism_that_ends_the_program_is_not_taken_for_honest() -> None:
+    """By the exit code 0, which says that nothing was refuted."""
+    with pytest.raises(MechanismFailed, match="raised SystemExit: 0; call it"):
+        game(lambda x: sys.exit(0), 0, 1, epsilon=1).play(100)
+
+
+def test_outputs_and_errors_may_be_as_odd_as_they_like() -> None:
+    """They fail when they are compared, or when they are asked what they are."""
+
+    class Odd(Exception):
+        def __hash__(self) -> int:
+            raise RuntimeError("not me")
+
+        __str__ = __repr__ = lambda self: 1 // 0  # type: ignore[assignment]
+
+    with pytest.raises(MechanismFailed, match="reading one raised RuntimeError: not me; return plain values"):
+        game(lambda x: Odd(), 0, 1, epsilon=1).play(100)
+
+    def fail(value: int) -> None:
+        raise Odd
+
+    with pytest.raises(MechanismFailed, match="it raised Odd; call it"):
+        game(fail, 0, 1, epsilon=1).play(100)
+
+
+def test_long_arrays_that_differ_in_their_middle_are_neighbours() -> None:
+    """Their texts leave it out."""
+    here, there = np.zeros(5_000), np.zeros(5_000)
+    there[2_500] = 1
+    assert game(np.sum, here, there, epsilon=1).play(1_000).refuted
+    with pytest.raises(InvalidArgument, match="got the same twice"):
+        game(np.sum, here, here.copy(), epsilon=1)
+
+
 def test_a_mechanism_that_takes_too_long_is_stopped() -> None:
     """Also one that never returns, or catches every exception."""
 
@@ -180,7 +215,7 @@ def test_a_claim_must_be_there() -> None:
 def test_how_outputs_are_read_is_fixed_by_the_first_half() -> None:
     """What comes later and does not fit is missing, whatever it is."""
     assert Reader.learn([{"a"}, {"b"}]).kind is Kind.KEYS
-    assert Reader.learn([(1, 2), (1,)]).read([(1, 2, 3), "x", (5,)]).shape == (3, 2)
+    assert Reader.learn([(1, 2), (1,)]).read([(1, 2, 3), "x", (5,)]).shape == (3, 3)  # and the form
     assert Reader.learn(["a", "b"]).read(["b", 7]).ravel()[0] in (0, 1)
     assert Reader.learn([1, 10**400]).read([10**400])[0, 0] == math.inf
 

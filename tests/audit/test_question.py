@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sfumato.audit import neighbourhood as made
+from sfumato.audit import recorder
+from sfumato.audit.noise import Repeated, wrong_noise
 from sfumato.audit.question import question_game, record_plan, record_question
+from sfumato.curator import measure
 from sfumato.curator.curator import Curator
+from sfumato.curator.measure import Measured
 from sfumato.curator.options import Options
-from sfumato.dataset.column import column, dates
+from sfumato.curator.release import NoisyReleaser, Releaser
+from sfumato.dataset.column import Key, column, dates
 from sfumato.dataset.table import Table, table
 from sfumato.engines import duckdb_run
+from sfumato.engines.engine import Cells, Run
+from sfumato.engines.weights import WEIGHT
 from sfumato.plan.price import PricedPlan
+from sfumato.plan.selection import Selection
+from sfumato.plan.share import Share
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.privacy.sensitivity import Norm
 from sources import Seeded
 
 GATE = 1 - 1e-7
+RELEASE = NoisyReleaser.release
 TEMPLATES = (
     "SELECT COUNT(*) AS n FROM visits",
     "SELECT COUNT(spent) AS n FROM visits WHERE spent > 10",
@@ -132,6 +146,152 @@ def test_a_weight_that_is_too_heavy_is_found_by_the_recorder(visits: Table, monk
     monkeypatch.setattr(duckdb_run, "weight", lambda influence, limit: f"(2 * {honest(influence, limit)})")
     found = record_question(curator_of(visits), TEMPLATES[2], bound=1)
     assert found.refuted and "moved by" in found.violations[0] and "REFUTED" in found.describe()
+
+
+def no_noise_at_zero(releaser: NoisyReleaser, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
+    return [
+        number and noisy for number, noisy in zip(exact, RELEASE(releaser, label, exact, moves, share), strict=True)
+    ]
+
+
+def one_draw_for_all(releaser: NoisyReleaser, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
+    drawn = RELEASE(releaser, label, [0], moves, share)[0]
+    return [number + drawn for number in exact]
+
+
+def none(releaser: NoisyReleaser, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
+    return list(exact)
+
+
+@pytest.mark.parametrize("wrong", (no_noise_at_zero, one_draw_for_all, none), ids=lambda wrong: wrong.__name__)
+def test_a_releaser_that_adds_something_else_is_found(visits: Table, monkeypatch: Any, wrong: Any) -> None:
+    """The recorder stands in its place, so it is looked at by itself."""
+    monkeypatch.setattr(NoisyReleaser, "release", wrong)
+    found = record_plan(plan_of(visits, TEMPLATES[2]), tables=1)
+    assert "is not the noise of its share" in " ".join(found.violations)
+
+
+def test_a_releaser_that_shows_keys_at_the_threshold_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Off by one: a key is shown at its threshold, and not only above it."""
+    share, recorded = Share(Norm.L1, Fraction(1)), recorder.Recorder(recorder.zeros)
+    (noise,) = NoisyReleaser(Repeated("keys 0")).release("keys 0", [0], 1, share)
+    recorded.select("keys 0", {("a",): 3}, 3 + noise, 1, share)  # with its noise it lies just there
+    assert list(wrong_noise(recorded)) == []
+    select = NoisyReleaser.select
+    monkeypatch.setattr(
+        NoisyReleaser, "select", lambda own, label, exact, limit, *more: select(own, label, exact, limit - 1, *more)
+    )
+    assert len(list(wrong_noise(recorded))) == 1
+
+
+@pytest.mark.parametrize("kind", ("laplace", "gaussian"))
+def test_noise_for_a_shorter_distance_is_found_without_sampling(
+    visits: Table, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """One step less than a unit moves by."""
+    honest = Share.noise
+    plan = plan_of(visits, TEMPLATES[2], bound=1, noise=kind)
+    monkeypatch.setattr(Share, "noise", lambda share, moves: honest(share, max(1, moves - moves // 1_000)))
+    assert "has noise for less than" in " ".join(record_plan(plan, tables=1).violations)
+
+
+def broken_run(monkeypatch: pytest.MonkeyPatch, change: Callable[[list[Measured], Cells], list[Measured]]) -> None:
+    """What is made of the released numbers is changed, knowing the exact cells."""
+    honest = recorder.measure_all
+
+    def leaking(plan: PricedPlan, run: Run, releaser: Releaser) -> list[Measured]:
+        seen, cells = dict[tuple[Key, ...], Sequence[int]](), run.cells
+
+        def kept(limits: Sequence[int]) -> Cells:
+            seen.update(cells(limits))
+            return seen
+
+        run.cells = kept  # type: ignore[method-assign]
+        return change(honest(plan, run, releaser), seen)
+
+    monkeypatch.setattr(recorder, "measure_all", leaking)
+
+
+def hide_empty(found: list[Measured], exact: Cells) -> list[Measured]:
+    """Groups in which nobody is are left out: "there is nobody to protect"."""
+    return [replace(each, cells={key: cells for key, cells in each.cells.items() if key in exact}) for each in found]
+
+
+def round_to_exact(found: list[Measured], exact: Cells) -> list[Measured]:
+    """A little of the exact number is added to the noisy one; without looking at it."""
+    own = {key: int(sums[0]) for key, sums in exact.items()}
+    return [
+        replace(each, cells={key: tuple(c + own.get(key, 0) for c in cells) for key, cells in each.cells.items()})
+        for each in found
+    ]
+
+
+def close_limit(found: list[Measured], exact: Cells) -> list[Measured]:
+    """Not a number of the answer, but what its interval is made of."""
+    return [replace(each, limit=replace(each.limit, closed=len(exact) % 2 == 0)) for each in found]
+
+
+@pytest.mark.parametrize("change", (hide_empty, round_to_exact, close_limit), ids=lambda change: change.__name__)
+def test_what_passes_by_the_noise_is_found(
+    visits: Table, monkeypatch: pytest.MonkeyPatch, change: Callable[[list[Measured], Cells], list[Measured]]
+) -> None:
+    """Every release is as it should be, and the answer has something exact all the same."""
+    plan = plan_of(visits, TEMPLATES[2])
+    assert not record_plan(plan, tables=1).refuted
+    broken_run(monkeypatch, change)
+    found = record_plan(plan, tables=1)
+    assert found.refuted and "the answer differs" in " ".join(found.violations)
+
+
+def test_a_decision_by_exact_numbers_is_found(visits: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is chosen from the histogram without its noise; on tables this small it is mostly the same one."""
+    honest = measure._influences
+
+    def exact(*arguments: Any) -> tuple[int, ...] | None:
+        return None if honest(*arguments) is None else tuple(arguments[1].influences(arguments[3]))
+
+    monkeypatch.setattr(measure, "_influences", exact)
+    found = record_plan(plan_of(visits, TEMPLATES[2]), tables=1)
+    assert any("an exact number was looked at" in each for each in found.violations)
+
+
+def test_keys_in_the_order_of_their_exact_scores_are_found(visits: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order of the rows is seen by everybody."""
+
+    def by_score(selection: Selection, run: Run, releaser: Releaser) -> dict[tuple[Key, ...], int]:
+        scores, found = dict[tuple[Key, ...], int](), dict[tuple[Key, ...], int]()
+        for number, look in enumerate(selection.rounds):
+            new = run.scores(look.weights, found.keys())
+            scores |= {key: int(score) for key, score in new.items()}
+            found |= releaser.select(f"keys {number}", new, look.threshold, look.moves, look.share)
+        listed = sorted(sorted(found), key=lambda key: scores.get(key, 0))
+        run.choose(listed)
+        return {key: found[key] for key in listed}
+
+    monkeypatch.setattr(measure, "find_keys", by_score)
+    assert record_plan(plan_of(visits, TEMPLATES[18]), tables=1).refuted
+
+
+def test_keys_from_the_rows_are_found_and_told(visits: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups without rows are missing among the keys: vectors of different lengths are a finding, no accident."""
+
+    def there(run: duckdb_run.DuckdbRun) -> list[tuple[Key, ...]]:
+        return [run.listed[place - 1] for (place,) in run.fetch(f"SELECT DISTINCT g FROM {run.kept} ORDER BY g")]
+
+    monkeypatch.setattr(duckdb_run.DuckdbRun, "keys", there)
+    found = record_plan(plan_of(visits, TEMPLATES[2]), tables=1)
+    assert any("depend on data" in each for each in found.violations)
+
+
+def test_a_weight_that_rounds_to_the_nearest_is_found(visits: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven rows of a seventh each, every one rounded up, are more than one row."""
+
+    def nearest(step: str, measure: int, wide: bool = False) -> str:
+        product = f"(({step}) * f{measure} + {WEIGHT // 2}) // {WEIGHT}"
+        return f"CASE WHEN f{measure} IS NULL THEN {step} ELSE {product} END"
+
+    monkeypatch.setattr(duckdb_run, "weighed", nearest)
+    assert record_plan(plan_of(visits, TEMPLATES[2], bound=1)).refuted
 
 
 @pytest.mark.parametrize("unit", ("person", ("person", "day"), "day", "paid", None), ids=str)

@@ -13,6 +13,7 @@ import pytest
 
 from cli.conftest import COUNT, Call
 from cli.running import on_terminal, run
+from sfumato.audit.by_name import is_mechanism
 from sfumato.audit.zoo import ZOO
 from sfumato.cli.failure import REFUTED
 
@@ -32,6 +33,10 @@ def raises(value):
     raise RuntimeError("no such luck")
 
 
+def quits(value):
+    raise SystemExit(0)
+
+
 def texts(value, seen=[0]):
     seen[0] += 1
     return f"about {seen[0]}"
@@ -41,6 +46,23 @@ def slow(value):
     time.sleep(60)
 
 
+def ends(value):
+    raise SystemExit(0)
+
+
+def prints(value):
+    print("on the way")
+    return value
+
+
+class Own:
+    guarantee = sf.Guarantee(epsilon=0.5)
+
+    def release(self, value):
+        return honest.release(value)
+
+
+own = Own()
 honest = sf.mechanisms.Geometric(sensitivity=1, epsilon=0.5)
 whole = game(honest, 3, 4, name="three and four")
 number = 3
@@ -51,6 +73,7 @@ number = 3
 def module(folder: Path) -> Path:
     """A module of one's own."""
     (folder / "my_module.py").write_text(MODULE, encoding="utf-8")
+    (folder / "my_quitting_module.py").write_text("raise SystemExit(0)\n", encoding="utf-8")
     (folder / "my_broken_module.py").write_text("1 / 0\n", encoding="utf-8")
     return folder
 
@@ -66,7 +89,23 @@ def test_an_honest_mechanism_ends_with_code_0(call: Call) -> None:
         "can certify at most",
     ):
         assert said in shown.out
-    assert "That is no proof" in shown.out
+    assert "That is no proof" in shown.out and "inputs     value 0.0, neighbour 1.0" in shown.out
+
+
+def test_an_audit_that_saw_nothing_says_so(call: Call) -> None:
+    """No event that always happens is shown as a find, and where to look is said."""
+    shown = call("audit", "laplace", "-e", "0.1", "-n", "200", *SURE)
+    assert shown.code == 0 and "No event told them apart" in shown.out and "says little" in shown.out
+    assert "on neighbour" not in shown.out
+
+
+def test_without_a_name_the_names_are_listed(call: Call) -> None:
+    """Mechanisms and the zoo, as one types them; each of them is known, however it is spelt."""
+    shown = call("audit")
+    assert shown.code == 0 and "permute-and-flip" in shown.out and ZOO[-1].name in shown.out
+    listed = json.loads(call("audit", "--json").out)
+    assert listed["zoo"] == [each.name for each in ZOO] and all(map(is_mechanism, listed["mechanisms"]))
+    assert call("audit", "Threshold_Off_By_One").code == REFUTED
 
 
 def test_a_broken_one_ends_with_code_6(call: Call) -> None:
@@ -125,6 +164,11 @@ def test_a_question_is_audited_on_made_up_neighbours(call: Call, folder: Path) -
     both = call("audit", COUNT, "-n", "300", "--json")
     content = json.loads(both.out)
     assert content["recorder"]["violations"] == [] and content["sampling"]["samples"] == 300
+    assert content["refuted"] is False and content["claimed"]["epsilon"] == 1
+    (folder / "question.sql").write_text(COUNT, encoding="utf-8")
+    for arguments in (("@question.sql",), ("--file", "question.sql")):
+        again = call("audit", *arguments)
+        assert again.code == 0 and again.out == shown.out, again.err
 
 
 def test_a_function_of_ones_own_is_audited(call: Call, module: Path) -> None:
@@ -134,6 +178,14 @@ def test_a_function_of_ones_own_is_audited(call: Call, module: Path) -> None:
     honest = call("audit", "my_module:honest", "-n", "1000", "-q", *SURE)
     assert honest.code == 0 and "claimed    epsilon 0.5" in honest.out and "Tested" not in honest.out
     assert "three and four" in call("audit", "my_module:whole", "-n", "1000", *SURE).out
+    own = call("audit", "my_module:own", "-n", "1000", *SURE)
+    assert own.code == 0 and "claimed    epsilon 0.5" in own.out, own.err
+
+
+def test_a_mechanism_that_prints_spoils_no_report(folder: Path, module: Path) -> None:
+    """What it prints goes where errors go."""
+    shown = run("audit", "my_module:prints", "-n", "200", "--json", folder=folder)
+    assert shown.code == REFUTED and json.loads(shown.out)["refuted"] and "on the way" in shown.err
 
 
 WRONG = (
@@ -144,10 +196,36 @@ WRONG = (
     (("my_module:exakt",), "my_module has no 'exakt'", "did you mean 'exact'"),
     (("my_module:exact", "--value", "[1]", "--neighbour", "[1, 2, 3]"), "must differ by one row", "one row only"),
     (("my_module:exact", "--value", "[1]", "--neighbour", "[1]"), "got the same twice", "change one"),
+    (("my_module:quits",), "it raised SystemExit: 0", "call it by itself first"),
+    (("my_quitting_module:x",), "it raised SystemExit: 0", "run it by itself"),
+    (("my_module:exact", "--with", "size=3"), "a mechanism of your own takes no --with", "leave --with out"),
+    (("my_module:honest", "--delta", "0.1"), "--delta must come with --epsilon", "a claim of its own"),
+    (("my_module:whole", "-e", "0.1"), "is a whole game, and it takes no", "leave --epsilon out"),
+    (("my_module:whole", "--value", "7"), "is a whole game, and it takes no", "leave --value out"),
+    (("subsampled", "--value", "[9]", "--neighbour", "[]"), "which are no neighbours", "move one of them"),
     (("my_broken_module:x",), "it raised ZeroDivisionError: division by zero", "run it by itself"),
     (("none_such:x",), "module 'none_such' must be in this folder or installed", "check the name"),
     (("none such:x",), "must be module:name", "for example noise:my_count"),
-    (("laplce",), "unknown mechanism 'laplce'; did you mean 'Laplace'", "module:name"),
+    (("laplce",), "unknown mechanism 'laplce'", "did you mean 'laplace'"),
+    (("",), "got an empty text", "sfumato audit lists the names"),
+    (("my_module",), "'my_module' is a module", "my_module:my_count"),
+    (("my_module.py:exact",), "not a file", "write my_module:exact"),
+    (("my_modul:exact",), "module 'my_modul' must be in this folder", "did you mean 'my_module'?"),
+    (("my_module:Own",), "got the class Own", "make one of it: Own(...)"),
+    (("my_module:ends", "-n", "200"), "it raised SystemExit: 0", "call it by itself first"),
+    (("my_quitting_module:x",), "it raised SystemExit: 0", "run it by itself first"),
+    (("my_module:honest", "--value", "0", "--neighbour", "5"), "which are no neighbours", "larger sensitivity"),
+    (("my_module:honest", "--value", "0"), "both inputs must be given", "--value and --neighbour"),
+    (("my_module:honest", "--with", "size=3"), "takes no --with", "leave --with out"),
+    (("my_module:whole", "-e", "2"), "is a whole game", "leave --epsilon out"),
+    (("laplace", "--value", "5"), "both inputs must be given", "--value and --neighbour"),
+    (("laplace", "-n", "0"), "samples must be at least 100 a side; got 0", "100,000 finds most"),
+    (("laplace", "-n", "1e10"), "samples must be at most 100,000,000 a side", "100,000 finds most"),
+    (("laplace", "-n", "many"), "--samples must be a whole number; got 'many'", "for example 100000"),
+    (("laplace", "-e", "1", "--with", "epsilon=2"), "epsilon must be given once", "leave one out"),
+    (("laplace", "--delta", "1e-6"), "Laplace has no parameter 'delta'", "leave --delta out"),
+    (("subsampled", "-e", "1"), "Subsampled has no parameter 'epsilon'", "audit noise:tenth"),
+    (("exponential", "--with", "candidates=x,y"), "candidates must be a list; got the text 'x,y'", "write ['a', 'b']"),
     (("laplace", "--value", "0", "--neighbour", "5"), "which are no neighbours", "larger sensitivity"),
     (("laplace", "-n", "50"), "samples must be at least 100 a side; got 50", "100,000 finds most"),
     (("laplace", "-e", "-1"), "epsilon must be positive", "choose 1 or less"),
@@ -177,6 +255,15 @@ def test_a_slip_is_one_line_and_one_hint(
 def test_a_question_that_is_not_answered_is_refused(call: Call) -> None:
     """As `ask` refuses it."""
     assert call("audit", "SELECT MODE(spent) AS s FROM visits").code == 3
+    slip = call("audit", "SELEC COUNT(*) AS n FROM visits")
+    assert slip.code == 3 and "ask with SELECT" in slip.err
+
+
+def test_a_chart_that_cannot_be_written_is_told(call: Call, folder: Path) -> None:
+    """After the report, in one line."""
+    (folder / "full.svg").symlink_to("/dev/full")
+    shown = call("audit", "laplace", "-n", "200", "--plot", "full.svg", *SURE)
+    assert shown.code == 2 and "'full.svg' cannot be written: No space left on device" in shown.err
 
 
 def test_the_zoo_is_caught(folder: Path) -> None:

@@ -69,6 +69,15 @@ def test_the_reference_names_every_command_and_option(path: tuple[str, ...]) -> 
             assert all(re.search(rf"`{option}\b", REFERENCE) for option in each.opts), each.opts
 
 
+@pytest.mark.parametrize("name", sorted(LISTED - {"ledger", "allowance", "attack"}))
+def test_the_help_ends_with_examples(name: str, call: Call) -> None:
+    """Whose options there are."""
+    lines = call(name, "--help").out.partition("Examples:\n")[2].splitlines()
+    assert lines and all(line.startswith(f"  {'  '}sfumato {name}") for line in lines)
+    options = {option for each in ALL[(name,)].params for option in each.opts}
+    assert {word for line in lines for word in line.split() if re.fullmatch("--?[a-z-]+", word)} <= options
+
+
 def test_what_is_not_there_yet_is_not_listed() -> None:
     """Commands of later versions are neither in the help nor in the reference."""
     assert {path[0] for path in ALL if path} == LISTED

@@ -22,7 +22,7 @@ FOR_PROGRAMS = (
     "tables must map names", "data must map names", "columns must map names", "must be True or False", "must be a Guar",
     "with a time zone", "sf.ask(", "sf.table(", "the column's own name stands before", "a cursor must be open",
     "a ledger in memory must", "frame.collect()", "pyarrow.Table.from_batches", "rows are left out here",
-    "uniqueness must be asked of a set that was tried", "names of columns must be texts",
+    "uniqueness must be asked of a set that was tried", "names of columns must be texts", "True or False",
 )  # fmt: skip
 
 

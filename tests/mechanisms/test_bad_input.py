@@ -322,3 +322,28 @@ def test_what_is_no_vector_at_all_is_refused(release: Callable[[], object]) -> N
 def test_what_is_no_output_has_no_probability() -> None:
     assert Laplace(1, 1, size=2).log_probability([1.0, [2.0, 3.0]], [1.0, 2.0]) == -math.inf
     assert Laplace(1, 1).log_probability("1", 1.0) == -math.inf
+
+
+@pytest.mark.parametrize("make", makers_with("monotonic"))
+@pytest.mark.parametrize("meant", ("False", "no", 0, 1, None, []))
+def test_a_flag_is_true_or_false(make: Callable[..., object], meant: object) -> None:
+    """The text "False" is true to Python, and would have halved the noise."""
+    with pytest.raises(InvalidArgument, match="monotonic must be True or False"):
+        make(monotonic=meant)
+    assert make(monotonic=np.False_) == make(monotonic=False) != make(monotonic=True)
+
+
+@pytest.mark.parametrize("kind", (Exponential, PermuteAndFlip, ReportNoisyMax))
+def test_scores_come_in_the_order_of_the_candidates(kind: type) -> None:
+    """Of a mapping the keys would have been taken for the scores, and a set has no order."""
+    mechanism = kind((1, 2, 3), 1, 1)
+    for scores in ({1: 100, 2: 0, 3: 5}, {1, 2, 3}):
+        with pytest.raises(WrongShape, match="must be 3 scores, one a candidate"):
+            mechanism.release(scores)
+    with pytest.raises(InvalidArgument, match="candidates must be values that can be compared"):
+        kind(([1], [2]), 1, 1)
+
+
+def test_hits_beyond_all_floats_are_refused_for_their_noise() -> None:
+    with pytest.raises(ScaleTooLarge, match="the noise must be at most"):
+        SparseVector(0, 1, 1, hits=10**400)

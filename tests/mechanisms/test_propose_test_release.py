@@ -111,6 +111,11 @@ def test_an_empty_table_is_answered_by_silence() -> None:
     assert ProposeTestRelease(1, (0, 8), 1, 1e-6).distance([]) == 0
 
 
+def test_an_empty_table_is_silent_on_every_lattice() -> None:
+    """Also where the points' numbers fit no 64 bits: an error would tell that nobody is there."""
+    assert ProposeTestRelease(2, (2**70, 2**70 + 2**50), 1, 1e-9, spacing=1).release([]) is None
+
+
 def test_a_million_values_take_a_sort() -> None:
     data = np.random.default_rng(3).normal(0, 1, 1_000_000)
     assert ProposeTestRelease(0.5, (-100, 100), 1, 1e-9).distance(data) > 100_000

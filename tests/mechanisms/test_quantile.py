@@ -134,6 +134,13 @@ def test_bounds_far_from_zero_are_exact() -> None:
     assert mechanism.distance(float(far), [5, -7, 1e300]) == 0  # beyond the bounds, and of 64 bits
 
 
+def test_no_data_are_answered_on_every_lattice() -> None:
+    """Also where the points' numbers fit no 64 bits: an error would tell that nobody is there."""
+    low = 2**70
+    for spacing in (1, 2**10):
+        assert low <= Quantile(0.5, (low, low + 2**50), 1, spacing=spacing).release([]) <= low + 2**50
+
+
 def test_no_data_give_any_point() -> None:
     """Under add-remove an empty table is answered: every point is one addition away."""
     mechanism = Quantile(0.5, (0, 7), 1, spacing=1)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 import math
+import os
 import pickle
+import sys
+import threading
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +18,7 @@ import pytest
 from sfumato.errors import BudgetExhausted, InvalidArgument, OutsideRange
 from sfumato.mechanisms import SparseVector
 from sfumato.mechanisms.noise import LaplaceNoise
+from sfumato.mechanisms.sparse_vector import Stream
 from sources import Seeded
 
 
@@ -106,6 +111,57 @@ def test_a_stream_cannot_be_copied_or_stored() -> None:
         with pytest.raises(InvalidArgument, match="must not be copied"):
             again(stream)
     assert "bar" not in repr(stream)
+
+
+def test_threads_share_the_hits_of_a_stream() -> None:
+    """Four threads that ask at once hear one yes; without turns nine of ten streams said more."""
+    before, most = sys.getswitchinterval(), 0
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(50):
+            stream, said, gate = SparseVector(0, 1, 10).start(), list[bool](), threading.Barrier(4)
+
+            def ask(stream: Stream = stream, said: list[bool] = said, gate: threading.Barrier = gate) -> None:
+                gate.wait()
+                with contextlib.suppress(BudgetExhausted):
+                    said.append(stream.ask(1_000))
+
+            threads = [threading.Thread(target=ask) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            most = max(most, sum(said))
+    finally:
+        sys.setswitchinterval(before)
+    assert most == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_stream_ends_at_a_fork() -> None:
+    """A child with the same noisy threshold would say yes as often again; the parent goes on."""
+    stream = SparseVector(0, 1, 10).start()
+    child = os.fork()
+    if child == 0:
+        try:
+            stream.ask(1_000)
+        except InvalidArgument:
+            os._exit(0)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert stream.ask(1_000)
+
+
+@pytest.mark.parametrize("monotonic", [False, True])
+@pytest.mark.parametrize("hits", [1, 2])
+def test_probabilities_of_all_that_can_be_said_add_up_to_one(hits: int, monotonic: bool) -> None:
+    """Also of what cannot: nothing is said after the last hit."""
+    mechanism = SparseVector(0, 1, 1, hits, monotonic, spacing=1)
+    every = [said for length in range(4) for said in itertools.product((False, True), repeat=length)]
+    total = math.fsum(math.exp(mechanism.log_probability(said, (1, -1, 2))) for said in every)
+    assert total == pytest.approx(1, abs=1e-9)
+    assert mechanism.log_probability((True,) * hits + (False,) * (3 - hits), (1, -1, 2)) == -math.inf
 
 
 def test_a_bad_answer_is_refused_before_anything_is_drawn() -> None:

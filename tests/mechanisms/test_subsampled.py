@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from goodness import FALSE_ALARM
 from sfumato.accounting import compose
-from sfumato.errors import ScaleTooLarge
+from sfumato.errors import OutsideRange, ScaleTooLarge
 from sfumato.mechanisms import Gaussian, Geometric, Laplace, LaplaceThreshold, Subsampled, sample
 from sfumato.mechanisms.gaussian_threshold import GaussianThreshold
 from sfumato.privacy.pair import hockey_stick
@@ -83,6 +83,14 @@ def test_sums_are_exact_whatever_the_order() -> None:
     numbers = [1.0, 2.0**80, -(2.0**80)] * 3
     mechanism = Subsampled(Laplace(1, 1_000, spacing=1), Fraction(10**9 - 1, 10**9))
     assert mechanism.release(numbers, Seeded(4)) == mechanism.release(numbers[::-1], Seeded(4)) == 3.0
+
+
+def test_a_refusal_does_not_tell_of_the_sample() -> None:
+    """Halves are no whole numbers, whichever of them were drawn: also where the sample's sum is whole."""
+    mechanism = Subsampled(Geometric(1, 1), 0.5)
+    for _ in range(40):  # the sum is whole in three of four samples
+        with pytest.raises(OutsideRange, match="must be a whole number"):
+            mechanism.release([0.5, 0.5])
 
 
 def test_an_empty_table_is_released_too() -> None:

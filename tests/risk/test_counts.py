@@ -42,7 +42,7 @@ def arrow(rows: list[brute.Row]) -> pa.Table:
     return pa.Table.from_pylist(rows, TYPES)
 
 
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(ROWS)
 def test_all_sets_are_counted_as_plain_python_counts_them(rows: list[brute.Row]) -> None:
     """Missing values are alike, zero is one number, texts differ by any letter."""
@@ -60,7 +60,7 @@ def test_all_sets_are_counted_as_plain_python_counts_them(rows: list[brute.Row])
         assert (number, members) == (len(inside), sum(inside))
 
 
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(ROWS.filter(lambda rows: any(row["who"] is not None for row in rows)))
 def test_with_a_unit_people_are_counted_and_not_rows(rows: list[brute.Row]) -> None:
     """Whoever has a value that no other person has is singled out, however many rows have it."""
@@ -73,7 +73,7 @@ def test_with_a_unit_people_are_counted_and_not_rows(rows: list[brute.Row]) -> N
     assert sum(members for *_, members in report.anonymity.sizes) == sum(sizes)
 
 
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(ROWS.filter(lambda rows: any(row["secret"] and row["who"] for row in rows)), st.booleans())
 def test_diversity_is_what_its_definition_says(rows: list[brute.Row], by_unit: bool) -> None:
     """Distinct and entropy l, homogeneous groups and their members, of rows and of people."""
@@ -85,7 +85,7 @@ def test_diversity_is_what_its_definition_says(rows: list[brute.Row], by_unit: b
     assert all(each.size > 1 for each in found.examples)
 
 
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(
     st.lists(
         st.tuples(st.sampled_from("ab"), st.integers(1, 5), st.integers(-5, 100), st.booleans()),
@@ -113,7 +113,7 @@ def test_the_p_percent_rule_is_what_its_definition_says(rows: list[tuple[str, in
         assert cell.largest == 0 or cell.largest / (cell.total - cell.second) == pytest.approx(cell.ratio)
 
 
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(ROWS, ROWS)
 def test_links_are_those_who_stand_alone_on_both_sides(here: list[brute.Row], there: list[brute.Row]) -> None:
     """Missing values link nobody."""
@@ -125,7 +125,7 @@ def test_links_are_those_who_stand_alone_on_both_sides(here: list[brute.Row], th
     assert (found.of, found.outsiders) == (len(here), len(there))
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(st.integers(0, 2**62), max_size=200), st.integers(0, 10))
 def test_equal_keys_are_found_in_cells_and_by_hashes(keys: list[int], few: int) -> None:
     """Both ways, with many equal ones."""

@@ -18,7 +18,7 @@ from sfumato.attacks.bound import most_right
 from sfumato.attacks.chance import Chance, Floats, Integers
 from sfumato.attacks.outcome import Outcome, Side
 from sfumato.attacks.own import Own
-from sfumato.attacks.settings import ASKING, Settings
+from sfumato.attacks.settings import ASKING, MOST_ROWS, Settings, at_most
 from sfumato.attacks.world import Declared, Release, Rows, Tally, numbers, world
 from sfumato.charts import Point
 from sfumato.dataset.column import column as declare
@@ -51,7 +51,8 @@ def averaging(
     settings, count = Settings.read(options), checks.whole(1, repeats=repeats)
     places: list[Any]
     if data is None:
-        places, name = np.repeat(np.arange(checks.whole(1, villages=villages)), SIZE).tolist(), "village"
+        many = at_most(MOST_ROWS // SIZE, villages=checks.whole(1, villages=villages))
+        places, name = np.repeat(np.arange(many), SIZE).tolist(), "village"
     else:
         own = Own.read(data, needs=2)
         name = own.column(column, "column")

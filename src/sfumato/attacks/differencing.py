@@ -17,7 +17,7 @@ from sfumato import checks
 from sfumato.attacks.bound import EVEN, most_right
 from sfumato.attacks.outcome import Outcome
 from sfumato.attacks.own import Own
-from sfumato.attacks.settings import ASKING, Settings
+from sfumato.attacks.settings import ASKING, MOST_ROWS, Settings, at_most
 from sfumato.attacks.world import Declared, Release, Rows, Tally, Values, in_digits, number, world
 from sfumato.dataset.column import Column
 from sfumato.dataset.column import column as declare
@@ -86,7 +86,7 @@ def differencing(
     if kind not in STORIES:
         raise InvalidArgument(f"kind must be one of {', '.join(STORIES)}; got {kind!r}; choose one")
     if data is None:
-        case = _made_up(kind, checks.whole(3, people=people), settings)
+        case = _made_up(kind, at_most(MOST_ROWS, people=checks.whole(3, people=people)), settings)
     else:
         case = _own(kind, data, column, name, target, bounds)
     settings.allow(count * len(case.questions) * ASKING)

@@ -44,6 +44,7 @@ HOSPITAL_B: tuple[tuple[str, str, str], ...] = (
 )
 CONDITIONS = tuple(dict.fromkeys(each for *_, each in (*HOSPITAL_A, *HOSPITAL_B)))
 TRIALS = 100
+_ALONE = (("all who are in their thirties, in one table alone", "cancer, all four", "never asked"),)  # homogeneity
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +131,7 @@ def intersection(
             "promises add up: both tables share one allowance, and two answers give away no more than their sum says, "
             "whoever is in both. Being one of k and being one of k do not add up."
         ),
-        seen=_seen(keys, shown),
+        seen=(*_seen(keys, shown), *(_ALONE if data is None else ())),
     )
 
 

@@ -17,7 +17,7 @@ from sfumato import checks
 from sfumato.attacks.bound import most_right
 from sfumato.attacks.outcome import Outcome, percent
 from sfumato.attacks.own import Own
-from sfumato.attacks.settings import ASKING, Settings
+from sfumato.attacks.settings import ASKING, MOST_ROWS, Settings, at_most
 from sfumato.attacks.world import Declared, Release, Tally, in_digits, numbers, world
 from sfumato.dataset.column import column as declare
 from sfumato.errors import InvalidArgument
@@ -41,6 +41,9 @@ class _Case:
     secret: str
     beliefs: tuple[float, ...]
     keys: tuple[str, ...]
+    targets: tuple[int, ...]  # rows of people who are in the list that has names
+    names: tuple[str, ...]  # of them
+    listed: int  # how many there are in the list
     spell: Callable[[str], str] = str
 
 
@@ -51,6 +54,8 @@ def linkage(
     data: object = None,
     columns: Sequence[str] | str = (),
     secret: str | None = None,
+    outside: object = None,
+    name: str | None = None,
     **options: Any,
 ) -> Outcome:
     """Tell the diagnoses of people whose zip code, sex and birth date are known.
@@ -59,18 +64,23 @@ def linkage(
     trials     about how many people it is tried, each time with a new curator
     data       a file or frame of your own; then `columns` are those that others may know as well, and `secret` the one
                that they want to know
+    outside    another file or frame that has these columns, and people by `name`; those are tried who are alone by them
+               in both; without it all rows of `data` are
 
     The other options are those of `Settings`: epsilon, seed, confidence, patience, progress.
     """
     settings, count = Settings.read(options), checks.whole(1, trials=trials)
-    case = _made_up(checks.whole(2, patients=patients), settings) if data is None else _own(data, columns, secret)
-    size = len(case.columns[case.secret])
+    if data is None:
+        case = _made_up(at_most(MOST_ROWS, patients=checks.whole(2, patients=patients)), settings)
+    else:
+        case = _own(data, columns, secret, outside, name)
     settings.allow(count * ASKING)
-    targets = settings.chance("targets").below(size, count)
+    places = settings.chance("targets").below(len(case.targets), count).tolist()
+    targets = [case.targets[place] for place in places]
     exact, private, shown = Tally(), Tally(), list[list[float]]()
     tables = {"patients": {name: np.array(values, dtype=object) for name, values in case.columns.items()}}
     declared = {"patients": Declared({case.secret: declare(keys=case.keys)})}
-    questions = [_question(case, int(target)) for target in targets]
+    questions = [_question(case, target) for target in targets]
     with world(tables, declared) as made:
         for place, (target, question) in enumerate(zip(targets, questions, strict=True)):
             for release, tally in ((made.raw(), exact), (made.guarded(settings.allowance), private)):
@@ -95,7 +105,7 @@ def linkage(
             f"the curator gives no rows, only counts with noise; whoever asks about a group of one gets "
             f"{len(case.keys)} numbers that would look much the same without this person."
         ),
-        seen=_seen(case, shown),
+        seen=_seen(case, case.names[places[0]], shown),
     )
 
 
@@ -110,15 +120,16 @@ def unique(columns: Sequence[Sequence[object]]) -> float:
     return sum(times[row] == 1 for row in rows) / len(rows)
 
 
-def _seen(case: _Case, shown: Sequence[Sequence[float]]) -> tuple[tuple[str, str, str], ...]:
-    lines = []
+def _seen(case: _Case, name: str, shown: Sequence[Sequence[float]]) -> tuple[tuple[str, str, str], ...]:
+    found = f"{len(case.targets):,} of {case.listed:,}"
+    lines = [("people of the list with names who have a row", found, "gives no rows")]
     for end in range(1, len(case.known) + 1):
         names = case.known[:end]
         share = unique([case.columns[name] for name in names])
         lines.append((f"rows that are alone by {', '.join(names)}", percent(share), "gives no rows"))
     for place, key in enumerate(case.keys):
         mine, theirs = (in_digits(side[place]) for side in shown)
-        lines.append((f"rows like the first target's, with {key}", mine, theirs))
+        lines.append((f"rows like that of {name}, with {key}", mine, theirs))
     return tuple(lines)
 
 
@@ -140,10 +151,12 @@ def _made_up(patients: int, settings: Settings) -> _Case:
     ill = [DIAGNOSES[each] for each in settings.chance("diagnoses").below(len(DIAGNOSES), patients)]
     columns = {"zip": zips, "sex": sexes, "born": births, "diagnosis": ill}
     beliefs = (1 / len(DIAGNOSES),) * len(DIAGNOSES)
-    return _Case(columns, ("zip", "sex", "born"), "diagnosis", beliefs, DIAGNOSES)
+    rows, names = tuple(range(patients)), tuple(f"voter {each}" for each in settings.chance("voters").order(patients))
+    known = ("zip", "sex", "born")
+    return _Case(columns, known, "diagnosis", beliefs, DIAGNOSES, rows, names, patients)
 
 
-def _own(data: object, columns: Sequence[str] | str, secret: str | None) -> _Case:
+def _own(data: object, columns: Sequence[str] | str, secret: str | None, outside: object, name: str | None) -> _Case:
     own = Own.read(data, needs=2)
     wanted = own.column(secret, "secret")
     listed = [columns] if isinstance(columns, str) else list(columns)
@@ -157,4 +170,28 @@ def _own(data: object, columns: Sequence[str] | str, secret: str | None) -> _Cas
     if len(times) < 2:
         raise InvalidArgument(f"column {wanted!r} must have different values; got one only; choose another column")
     beliefs = tuple(each / own.size for each in times.values())
-    return _Case(texts, known, wanted, beliefs, tuple(times), quoted)
+    rows: tuple[int, ...] = tuple(range(own.size))
+    names, many = tuple(f"row {1 + row}" for row in rows), own.size
+    if outside is not None:
+        other = Own.read(outside, needs=1)
+        rows, names = _linked(
+            other, other.column(name, "name"), known, list(zip(*(texts[c] for c in known), strict=True))
+        )
+        many = other.size
+        if not rows:
+            raise InvalidArgument(
+                f"people of {other.label} must be alone by {', '.join(known)} in {own.label}; nobody is; "
+                "name more columns"
+            )
+    return _Case(texts, known, wanted, beliefs, tuple(times), rows, names, many, quoted)
+
+
+def _linked(
+    other: Own, name: str, known: Sequence[str], rows: Sequence[tuple[str, ...]]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """The rows, and the names for them, of those who are alone in both tables."""
+    theirs = [other.values(other.column(each, "columns")) for each in known]
+    listed = list(zip(*([str(value) for value in column] for column in theirs), strict=True))
+    here, there, place = Counter(rows), Counter(listed), {row: i for i, row in enumerate(rows)}
+    both = [(place[row], str(other.values(name)[i])) for i, row in enumerate(listed) if here[row] == 1 == there[row]]
+    return tuple(row for row, _ in both), tuple(word for _, word in both)

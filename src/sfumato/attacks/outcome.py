@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from sfumato import charts
+from sfumato.attacks.picture import Level, beside, by_powers, with_levels
 from sfumato.audit.proportion import at_least, at_most
-from sfumato.charts import Point
+from sfumato.charts import GREY, ORANGE, Names, Point
 from sfumato.privacy.guarantee import About, Guarantee
 
 _ERRORS = "root mean square over the villages, two standard errors"
@@ -105,11 +105,20 @@ class Outcome:
     def verdict(self) -> str:
         """How the curator stands to the bound."""
         if self.curator.success <= self.bound:
-            return "The curator stays below that."
+            return "The curator does not exceed that."
         if self.kept:
             return "The curator is above that by chance only: its interval reaches below."
         often = round(2 / (1 - self.confidence))
         return f"The curator is above that: with noise as promised, this happens in one run of {often:,} at most."
+
+    @property
+    def end(self) -> str:
+        """What stopped it; or that nothing did, where a large epsilon leaves most secrets to be told."""
+        if self.curator.low <= (1 + self.guessing) / 2:
+            return f"What stopped it: {self.stopped}"
+        return (
+            f"Nothing stopped it: at epsilon {float(self.guarantee.epsilon):g} the noise is too small to hide a person."
+        )
 
     @property
     def promised(self) -> str:
@@ -130,7 +139,7 @@ class Outcome:
             f"  {'at most'.ljust(width)}  {percent(self.bound)} for any attacker ({self.promised})",
             "",
             self.verdict,
-            f"What stopped it: {self.stopped}",
+            self.end,
         ]
         return "\n".join(lines)
 
@@ -142,16 +151,16 @@ class Outcome:
         sides = (self.raw, *self.others, self.curator)
         points = [Point(side.name, 100 * side.success, 100 * side.low, 100 * side.high) for side in sides]
         levels = (
-            charts.Level(100 * self.guessing, f"guessing: {percent(self.guessing)}", charts.GREY),
-            charts.Level(100 * self.bound, f"the promise: at most {percent(self.bound)}", charts.ORANGE),
+            Level(100 * self.guessing, f"guessing: {percent(self.guessing)}", GREY),
+            Level(100 * self.bound, f"the promise: at most {percent(self.bound)}", ORANGE),
         )
         title = f"{self.attack.capitalize()} with the same questions"
         subtitle = (f"{percent(self.confidence)} intervals", f"the promise: {self.promised}")
-        drawn = charts.with_levels(points, levels, charts.Names("", self.measure + ", %", title, subtitle=subtitle))
+        drawn = with_levels(points, levels, Names("", self.measure + ", %", title, subtitle=subtitle))
         if not self.curve:
             return drawn
-        names = charts.Names("answers in the mean", "error of the mean", "What repeating brings", subtitle=(_ERRORS,))
-        return charts.beside(drawn, charts.by_powers(self.curve, names))
+        names = Names("answers in the mean", "error of the mean", "What repeating brings", subtitle=(_ERRORS,))
+        return beside(drawn, by_powers(self.curve, names))
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: plain numbers, texts and lists."""
@@ -173,7 +182,7 @@ class Outcome:
             "confidence": self.confidence,
             "seen": [{"what": what, "raw": raw, "curator": curator} for what, raw, curator in self.seen],
             "verdict": self.verdict,
-            "stopped": self.stopped,
+            "end": self.end,
         }
 
     def to_json(self) -> str:

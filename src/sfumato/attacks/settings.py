@@ -11,9 +11,10 @@ from sfumato import checks
 from sfumato.attacks.chance import Chance
 from sfumato.attacks.world import Progress, silent
 from sfumato.dataset.name import nearest
-from sfumato.errors import TakesLong, UnknownName
+from sfumato.errors import InvalidArgument, TakesLong, UnknownName
 from sfumato.privacy.guarantee import Guarantee
 
+MOST_ROWS = 1_000_000  # of a made-up table
 EPSILON, CONFIDENCE, SEED, PATIENCE = 0.5, 0.95, 1, 600.0
 ASKING = 0.03  # seconds that a question takes, about
 
@@ -73,6 +74,20 @@ class Settings:
                 f"an attack must take at most {in_words(self.patience)}; this one would take about "
                 f"{in_words(seconds)}; take less of it, or allow it: patience={seconds:.0f}"
             )
+
+
+def at_most(limit: int, **named: int) -> int:
+    """A whole number that fits into the memory.
+
+    >>> at_most(10, people=11)
+    Traceback (most recent call last):
+        ...
+    sfumato.errors.InvalidArgument: people must be at most 10; got 11; take fewer
+    """
+    ((name, value),) = named.items()
+    if value > limit:
+        raise InvalidArgument(f"{name} must be at most {limit:,}; got {value:,}; take fewer")
+    return value
 
 
 def in_words(seconds: float) -> str:

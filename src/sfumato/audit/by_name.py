@@ -8,12 +8,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from fractions import Fraction
 from typing import Any
 
-from sfumato import checks
+from sfumato.audit.apart import distance
 from sfumato.audit.game import Game, game
 from sfumato.dataset.name import nearest
 from sfumato.errors import InvalidArgument, UnknownName
@@ -21,7 +21,6 @@ from sfumato.mechanisms import (
     MECHANISMS,
     BoxResponse,
     DuchiResponse,
-    Gaussian,
     Geometric,
     InverseSensitivity,
     Laplace,
@@ -33,7 +32,6 @@ from sfumato.mechanisms import (
     Subsampled,
 )
 from sfumato.privacy.neighbours import Neighbours
-from sfumato.privacy.sensitivity import Norm, Sensitivity
 
 NAMES = {each.__name__: each for each in MECHANISMS}
 _USUAL: dict[str, Any] = {
@@ -64,9 +62,9 @@ def mechanism_game(name: str, options: Mapping[str, Any], value: Any = None, nei
     usual = _neighbours(mechanism)
     if value is None and neighbour is None and usual is None:
         raise InvalidArgument(f"{name} needs two neighbouring inputs; got none; give --value and --neighbour")
-    mine = value if value is not None or usual is None else usual[0]
-    theirs = neighbour if neighbour is not None or usual is None else usual[1]
-    _check(mechanism, mine, theirs)
+    if (value is None) is not (neighbour is None):
+        raise InvalidArgument("both inputs must be given, or none; got one; give --value and --neighbour")
+    mine, theirs = usual if value is None and usual is not None else (value, neighbour)
     return game(mechanism, mine, theirs)
 
 
@@ -81,7 +79,7 @@ def _made(name: str, options: Mapping[str, Any]) -> Any:
     known = {field.name: field for field in fields(kind) if not field.name.startswith("_") and field.name != "unit"}
     for given in options:
         if given not in known:
-            raise UnknownName(f"{kind.__name__} has no parameter {given!r}; {nearest(given, known)}")
+            raise UnknownName(f"{kind.__name__} has no parameter {given!r}; {_instead(kind, given, known)}")
     needed = {each for each, field in known.items() if field.default is MISSING}
     usual = {each: _USUAL[each] for each in needed if each in _USUAL}
     if missing := needed - usual.keys() - options.keys():
@@ -89,18 +87,35 @@ def _made(name: str, options: Mapping[str, Any]) -> Any:
     return kind(**{**usual, **options})
 
 
+def _instead(kind: Any, given: str, known: Mapping[str, Any]) -> str:
+    if kind is Subsampled and given in ("epsilon", "delta", "sensitivity"):
+        return "for other noise than Laplace's write noise.py with tenth = Subsampled(...), and audit noise:tenth"
+    if given == "delta":
+        return "it promises epsilon alone; leave --delta out"
+    return nearest(given, known)
+
+
 def _neighbours(mechanism: Any) -> tuple[Any, Any] | None:
     """Two inputs as far apart as is declared; None: nobody knows how far."""
     match mechanism:
         case InverseSensitivity():  # distances, which one unit moves by 1
             return tuple(range(len(mechanism.candidates))), (1, *range(len(mechanism.candidates) - 1))
-        case Quantile() | ProposeTestRelease():
+        case Quantile():  # one gap below the median's values and one above, of which the other unit makes one likelier
             low, high = (float(end) for end in mechanism.bounds)
-            values = [low] * 3 + [high] * 4
-            return values, values[:-1] if mechanism.neighbours is Neighbours.ADD_REMOVE else [*values[:-1], low]
-        case SparseVector():
-            above, by = float(mechanism.threshold), float(_distance(mechanism))
-            return [above] * 3, [above - by] * 3
+            values = [(low + high) / 2] * 3 + [high] * 3
+            return values, [low, *values][: 7 if mechanism.neighbours is Neighbours.ADD_REMOVE else 6]
+        case ProposeTestRelease():  # the median moves by the whole bound, and the test passes about half the time
+            low, high = (float(end) for end in mechanism.bounds)
+            comes = mechanism.neighbours is Neighbours.ADD_REMOVE
+            bound, many = float(mechanism.bound), max(1, mechanism.threshold // (2 if comes else 1))
+            first = (low + high - bound) / 2
+            values = [first] * many + [first + bound] * many
+            return values, values[1:] if comes else [*values[1:], first + bound]
+        case SparseVector():  # many answers go up and the last one down, if they may
+            above, by = float(mechanism.threshold), float(distance(mechanism))
+            if mechanism.monotonic:
+                return [above - by] * 3, [above] * 3
+            return [above - by] * 5 + [above], [above] * 5 + [above - by]
         case Subsampled():
             return [1.0, 1.0], [1.0]
         case DuchiResponse() | PiecewiseResponse():
@@ -109,51 +124,26 @@ def _neighbours(mechanism: Any) -> tuple[Any, Any] | None:
             first, second, *_ = mechanism.boxes
             return (first,), (second,)
     if hasattr(mechanism, "candidates"):
-        size, by = len(mechanism.candidates), float(_distance(mechanism))
+        size, by = len(mechanism.candidates), float(distance(mechanism))
         rest = 0.0 if getattr(mechanism, "monotonic", False) else by
         return (by, *[0.0] * (size - 1)), (0.0, *[rest] * (size - 1))
     if hasattr(mechanism, "categories"):
         first, second, *_ = mechanism.categories
         return first, second
     if hasattr(mechanism, "keys"):
-        return 1, 0  # people who have a key
+        people = _shown(mechanism)
+        return people, people - 1
     if hasattr(mechanism, "sensitivity") and "value" in inspect.signature(mechanism.release).parameters:
         number = int if isinstance(mechanism, Geometric) else float
-        far, near, length = number(_distance(mechanism)), number(0), getattr(mechanism, "size", None)
+        far, near, length = number(distance(mechanism)), number(0), getattr(mechanism, "size", None)
         return (near, far) if length is None else ((near,) * length, (far, *(near,) * (length - 1)))
     return None
 
 
-def _distance(mechanism: Any) -> Fraction:
-    declared = mechanism.sensitivity
-    return declared.value if isinstance(declared, Sensitivity) else Fraction(declared)
-
-
-def _check(mechanism: Any, value: Any, neighbour: Any) -> None:
-    """Refuse inputs that are further apart than is declared."""
-    if isinstance(mechanism, SparseVector):
-        for mine, theirs in zip(_listed(value), _listed(neighbour), strict=False):
-            _near(mine, theirs, _distance(mechanism), Norm.L1, "the sensitivity, in every answer")
-    elif hasattr(mechanism, "keys"):
-        _near(value, neighbour, Fraction(1), Norm.L1, "one unit of a key")
-    elif hasattr(mechanism, "candidates") and hasattr(mechanism, "sensitivity"):
-        for mine, theirs in zip(_listed(value), _listed(neighbour), strict=False):
-            _near(mine, theirs, _distance(mechanism), Norm.L1, "the sensitivity, in every score")
-    elif hasattr(mechanism, "sensitivity"):
-        norm = Norm.L2 if isinstance(mechanism, Gaussian) else Norm.L1
-        _near(value, neighbour, _distance(mechanism), norm, f"the sensitivity, in {norm.name}")
-
-
-def _near(value: Any, neighbour: Any, most: Fraction, norm: Norm, words: str) -> None:
-    pairs = zip(_listed(value), _listed(neighbour), strict=False)
-    apart = [abs(checks.number(value=mine) - checks.number(neighbour=theirs)) for mine, theirs in pairs]
-    far = sum(apart) > most if norm is Norm.L1 else sum(x * x for x in apart) > most * most
-    if far:
-        raise InvalidArgument(
-            f"value and neighbour must be at most {float(most):g} apart, {words}; got {value!r} and {neighbour!r}, "
-            "which are no neighbours; move one of them, or declare a larger sensitivity"
-        )
-
-
-def _listed(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list | tuple) else [value]
+def _shown(mechanism: Any) -> int:
+    """How many people a key needs to be shown about half the time: there one of them is seen best."""
+    limit: float | None = getattr(mechanism, "threshold", None)
+    if limit is None:
+        keys = mechanism.keys * (1 if mechanism.neighbours is Neighbours.ADD_REMOVE else 2)
+        limit = keys * math.log(keys / float(mechanism.delta)) / float(mechanism.epsilon)
+    return 1 + math.ceil(limit)

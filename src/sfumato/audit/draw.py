@@ -94,15 +94,28 @@ def _draw_one(
     return [output for piece in pieces for output in piece]
 
 
+def words(error: BaseException) -> str:
+    """An error of somebody else's in one line; it may fail at telling what it is.
+
+    >>> words(ValueError("no number"))
+    'ValueError: no number'
+    """
+    try:
+        told = str(error)
+    except Exception:
+        told = ""
+    return f"{type(error).__name__}: {told}".rstrip(": \n").splitlines()[0]
+
+
 def _piece(sample: Sample, value: Any, size: int, entropy: Entropy) -> Outputs:
     try:
         piece = sample(value, size, entropy)
     except SfumatoError:
         raise
-    except Exception as error:
-        said = f"{type(error).__name__}: {error}".rstrip(": ").splitlines()[0]
+    except (Exception, SystemExit) as error:  # who ends the program with code 0 would pass for not refuted
         raise MechanismFailed(
-            f"the mechanism must return an output for every neighbour; it raised {said}; call it by itself first"
+            f"the mechanism must return an output for every neighbour; it raised {words(error)}; call it by itself "
+            "first"
         ) from error
     if not isinstance(piece, np.ndarray | list | tuple) or len(piece) != size:
         got = f"{len(piece)}" if isinstance(piece, np.ndarray | list | tuple) else f"a {type(piece).__name__}"

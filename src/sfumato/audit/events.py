@@ -107,9 +107,9 @@ def _words(reader: Reader, lens: Lens, bins: Bins, chosen: NDArray[np.bool_], fo
     """An event as a reader of a report understands it."""
     name, places = lens.name, np.flatnonzero(chosen)
     if reader.kind is Kind.KEYS and lens.name in reader.columns:
-        there = bins.size - 1 not in places
-        if len(places) == (len(bins.edges) if there else 1) or (there and form != "set" and len(bins.edges) == 1):
-            return f"{name} is {'there' if there else 'not there'}"
+        held = set(places.tolist()) - {len(bins.edges)}  # above all edges is nothing
+        if held == set(range(len(bins.edges))) or held == {bins.size - 1}:
+            return f"{name} is {'not there' if bins.size - 1 in held else 'there'}"
     if form == "most":
         return f"{name} <= {bins.edges[places[-1]]:.6g}" if places[-1] < len(bins.edges) else f"{name} is a number"
     if form == "above":
@@ -119,6 +119,8 @@ def _words(reader: Reader, lens: Lens, bins: Bins, chosen: NDArray[np.bool_], fo
     edges = [bins.edges[place] for place in places if place < len(bins.edges)]
     if lens.name == "output" and lens.is_category and len(edges) == len(places) <= 3:
         return f"output is {' or '.join(reader.label(edge) for edge in edges)}"
+    if lens.name == "form" and len(edges) == len(places) <= 3:
+        return f"the output's form is {' or '.join(reader.form(edge) for edge in edges)}"
     if not edges or lens.is_category:
         return f"{name} is one of {len(places)} of {bins.size} that occur"
     runs = 1 + int(np.count_nonzero(np.diff(places) > 1))

@@ -10,7 +10,8 @@ probability (1 - confidence) / 2k at most; by the union bound all hold at once.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any
 
 from sfumato import rounding
@@ -84,6 +85,7 @@ class Finding:
     confidence   how often such a bound holds
     ceiling      the most that could have been certified with as many samples
     tested       the events that were tested, the best one first
+    inputs       the value and the neighbour, in short
     """
 
     name: str
@@ -92,10 +94,11 @@ class Finding:
     confidence: float
     certified: float
     ceiling: float
-    tested: tuple[Tested, ...]
+    tested: tuple[Tested, ...] = field(repr=False)
     seconds: float
     seen: str = ""
-    sides: tuple[Side, ...] = ()
+    sides: tuple[Side, ...] = field(default=(), repr=False)
+    inputs: tuple[str, str] = ("", "")
 
     @property
     def refuted(self) -> bool:
@@ -122,14 +125,23 @@ class Finding:
             f"{self.name}: {verdict}; {claim}; certified: epsilon at least {floor(self.certified)}"
             f" with confidence {said(self.confidence)}",
             f"the event: {best.words}; it happened {best.hits:,} times of {best.trials:,} on the "
-            f"{best.likelier}, {best.others:,} times on the other side",
+            f"{best.likelier}, {best.others:,} times on the other side"
+            if self.certified > 0
+            else "no event told the two inputs apart",
         ]
         if not self.refuted:
-            lines.append(
-                f"{self.samples:,} samples a side can certify at most {floor(self.ceiling)}"
-                + ("" if self.could_refute else ": too few to refute this claim; take more")
-            )
+            lines.append(self.limits)
         return "\n".join(lines)
+
+    @property
+    def limits(self) -> str:
+        """Why 'not refuted' is no proof, in a sentence: what this audit could not have seen."""
+        most = f"{self.samples:,} samples a side can certify at most {floor(self.ceiling)}"
+        if not self.could_refute:
+            return f"no proof: {most}, too few to refute this claim; take more"
+        if self.certified == 0:
+            return f"no proof: {most}; on other neighbours, or with more samples, something may show"
+        return f"no proof: other neighbours may tell more; {most}"
 
     def __str__(self) -> str:
         return self.describe()
@@ -140,14 +152,34 @@ class Finding:
             "mechanism": self.name,
             "claimed": {"epsilon": float(self.claim.epsilon), "delta": float(self.claim.delta)},
             "neighbours": self.claim.neighbours.value,
+            "value": self.inputs[0],
+            "neighbour": self.inputs[1],
             "refuted": self.refuted,
             "certified_epsilon": self.certified,
             "confidence": self.confidence,
             "can_certify_at_most": self.ceiling,
+            "could_refute": self.could_refute,
             "samples": self.samples,
             "seconds": round(self.seconds, 3),
             "events": [{name: getattr(each, name) for name in Tested.__slots__} for each in self.tested],
         }
+
+
+def short(value: object, most: int = 60) -> str:
+    """An input on one line; a long one by what is in it how often, or cut in the middle.
+
+    >>> short([1, 2, 3]), short([7.0] * 13 + [9.0] * 12)
+    ('[1, 2, 3]', '13 times 7.0, 12 times 9.0')
+    >>> short(list(range(100)), most=20)
+    '[0, 1, 2,... 98, 99]'
+    """
+    words = " ".join(repr(value).split())
+    if len(words) > most and isinstance(value, list | tuple):
+        counted = Counter(map(repr, value)).items()
+        grouped = ", ".join(f"{count} times {each}" for each, count in counted)
+        words = min(words, grouped, key=len)
+    half = (most - 3) // 2
+    return words if len(words) <= most else f"{words[: most - 3 - half]}...{words[-half:]}"
 
 
 def floor(epsilon: float) -> str:

@@ -8,25 +8,43 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from sfumato import checks, rounding
-from sfumato.audit.draw import Outputs, Patience, Progress, Sample, draw
+from sfumato.audit.apart import check_apart
+from sfumato.audit.draw import Outputs, Patience, Progress, Sample, draw, words
 from sfumato.audit.events import MOST_EVENTS, Event, Parts, learn
-from sfumato.audit.finding import Finding, Tested, ceiling
+from sfumato.audit.finding import Finding, Tested, ceiling, short
 from sfumato.audit.outputs import Floats, Reader
 from sfumato.audit.picture import picture
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.errors import InvalidArgument
+from sfumato.errors import InvalidArgument, MechanismFailed, SfumatoError
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours, Relation
 
-LEAST, SAMPLES, CONFIDENCE, SECONDS = 100, 100_000, 0.999, 300.0
+LEAST, MOST, SAMPLES, CONFIDENCE, SECONDS = 100, 100_000_000, 100_000, 0.999, 300.0
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Outputs are somebody else's as well, and may do anything when they are compared."""
+    try:
+        yield
+    except SfumatoError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise MechanismFailed(
+            f"outputs must be numbers, vectors, sets of keys, or one of few categories; reading one raised "
+            f"{words(error)}; return plain values"
+        ) from error
 
 
 def _silent(done: int, of: int) -> None:
@@ -38,10 +56,11 @@ class Game:
     """A mechanism as something to draw outputs from, two neighbours and a claim; made by `game`."""
 
     name: str
-    sample: Sample
+    sample: Sample = field(repr=False)
     value: Any
     neighbour: Any
     claim: Guarantee
+    words: tuple[str, str] | None = None  # what the inputs are called where they do not say it themselves
 
     def play(
         self,
@@ -63,8 +82,10 @@ class Game:
         patience = Patience(float(checks.positive(seconds=seconds)))
         both = draw(self.sample, (self.value, self.neighbour), count, entropy, patience, progress)
         delta, half = rounding.up(self.claim.delta), count // 2
-        reader = Reader.learn(_joined(both[0][:half], both[1][:half]))
-        early, late = ([reader.read(side[cut]) for side in both] for cut in (slice(half), slice(half, None)))
+        first = both[0][:half], both[1][:half]
+        with _reading():
+            reader = Reader.learn(_joined(*first), first)
+            early, late = ([reader.read(side[cut]) for side in both] for cut in (slice(half), slice(half, None)))
         events = learn(reader, _parts(early), delta, miss)
         tested = sorted((_test(event, late, delta, miss) for event in events), key=lambda pair: -pair[0].certified)
         return Finding(
@@ -78,6 +99,7 @@ class Game:
             time.monotonic() - began,
             tested[0][1].lens.name,
             picture(reader, tested[0][1], late),
+            self.words or (short(self.value), short(self.neighbour)),
         )
 
 
@@ -109,16 +131,23 @@ def game(
     else:
         raise InvalidArgument("epsilon must be given, since the mechanism does not say what it claims; for example 1")
     _check_neighbours(value, neighbour, claim.neighbours)
+    if epsilon is None:  # its own claim is about inputs as near as it declares; another claim is the caller's
+        check_apart(mechanism, value, neighbour)
     called: str = name or getattr(mechanism, "__name__", None) or type(mechanism).__name__
     return Game(called, _sampled(mechanism), value, neighbour, claim)
 
 
 def _sampled(mechanism: Any) -> Sample:
     """Many outputs at once where the mechanism offers it, else one after another."""
+    if isinstance(mechanism, type):
+        raise InvalidArgument(
+            f"a mechanism must be a function of one input, or have a method release; got the class "
+            f"{mechanism.__name__}; make one of it: {mechanism.__name__}(...)"
+        )
     if callable(many := getattr(mechanism, "sample", None)):
         return lambda value, count, entropy: many(value, count)
     if callable(release := getattr(mechanism, "release", None)):
-        if isinstance(getattr(mechanism, "guarantee", None), Guarantee):
+        if _takes_entropy(release):
             return lambda value, count, entropy: [release(value, entropy) for _ in range(count)]
         return lambda value, count, entropy: [release(value) for _ in range(count)]
     if callable(mechanism):
@@ -129,10 +158,18 @@ def _sampled(mechanism: Any) -> Sample:
     )
 
 
+def _takes_entropy(release: Callable[..., Any]) -> bool:
+    """Whether it takes a source of randomness beside its value, as mechanisms of this package do."""
+    try:
+        return "entropy" in inspect.signature(release).parameters
+    except (TypeError, ValueError):  # it does not say
+        return False
+
+
 def _check_neighbours(value: Any, neighbour: Any, relation: Neighbours) -> None:
     """Refuse inputs that are certainly no neighbours: the same, or rows that differ by more than one of them."""
     both = value, neighbour
-    if type(value) is type(neighbour) and repr(value) == repr(neighbour):
+    if type(value) is type(neighbour) and _same(value, neighbour):
         raise InvalidArgument("value and neighbour must differ by one unit; got the same twice; change one of them")
     if not all(isinstance(each, list | tuple) for each in both) or len(value) == len(neighbour):
         return  # numbers, or vectors of the same length: how far they may be apart is not known here
@@ -148,10 +185,17 @@ def _check_neighbours(value: Any, neighbour: Any, relation: Neighbours) -> None:
         )
 
 
+def _same(value: Any, neighbour: Any) -> bool:
+    if isinstance(value, np.ndarray):  # whose texts leave out the middle
+        return bool(value.shape == neighbour.shape and value.tobytes() == neighbour.tobytes())
+    return repr(value) == repr(neighbour)
+
+
 def _read_samples(samples: int) -> int:
-    count = checks.whole(least=1, samples=samples)
-    if count < LEAST:
-        raise InvalidArgument(f"samples must be at least {LEAST} a side; got {count}; 100,000 finds most")
+    count = checks.whole(least=0, samples=max(samples, 0) if isinstance(samples, int) else samples)
+    for wrong, rule in ((count < LEAST, f"at least {LEAST}"), (count > MOST, f"at most {MOST:,}")):
+        if wrong:
+            raise InvalidArgument(f"samples must be {rule} a side; got {samples:,}; 100,000 finds most")
     return count
 
 

@@ -1,9 +1,12 @@
 """Ways to look at outputs: each makes one number of a row, in which events are then learnt.
 
 A number is looked at as it is, and by its lowest set bit: where noise is a float, which floats can be reached depends
-on the exact value (Mironov 2012). A vector is looked at number by number, by differences and by their sum; by which
-numbers are missing; as a whole, where few different ones occur; and by the likelihood ratio of each number, learnt by
-itself, multiplied over all. For independent noise the last one is the best there is (Neyman and Pearson).
+on the exact value (Mironov 2012). Where there are many different ones also by the remainder of a division, which noise
+in coarse steps leaves as it was, and by which of the commonest ones it is. A vector is looked at number by number, by
+differences and by their sum; by the linear combinations whose means, and whose variances, differ most; by which numbers
+are missing; as a whole, where few different ones occur; and by the likelihood ratio of each number, learnt by itself,
+multiplied over all. For independent noise the last one is the best there is (Neyman and Pearson). The form of outputs,
+where it differs, and digits that no float holds are looked at as well.
 """
 
 from __future__ import annotations
@@ -16,12 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.audit.bins import Bins
-from sfumato.audit.outputs import Floats, Kind, Reader
+from sfumato.audit.outputs import MOST_COLUMNS, Floats, Kind, Reader
 
 _MOST_NUMBERS = 16  # of a vector that are looked at one by one
 _MOST_ROWS = 1_000  # different ones, up to which a whole row is a category
 _LOOK = 5_000  # rows of each side, by which that is told
-_ZERO = 2_000.0  # the lowest set bit of a number that has none
+_ZERO, _MINUS_ZERO = 2_000.0, 2_001.0  # the lowest set bit of numbers that have none
+_MANY = 512  # different numbers, beyond which a bin holds several
+_DIVIDED_BY = 60.0  # and so by 2, 3, 4, 5 and 6
 
 
 @dataclass(frozen=True)
@@ -37,16 +42,72 @@ def lenses(reader: Reader, mine: Floats, theirs: Floats) -> list[Lens]:
     """All ways to look at such rows, some of them learnt from these of both sides."""
     if reader.kind is Kind.CATEGORY:
         return [Lens("output", _number(0), is_category=True)]
+    width = len(reader.columns)
     found = [Lens(name, _number(i)) for i, name in enumerate(reader.columns[:_MOST_NUMBERS])]
-    found.append(Lens("lowest set bit", _lowest_of_all))
-    found += list(_of_vectors(reader, mine, theirs)) if len(reader.columns) > 1 else []
+    found.append(Lens("lowest set bit", lambda rows: np.asarray(lowest_bit(rows[:, :width]).min(axis=1))))
+    found += [Lens(name, _number(width + i), name == "form") for i, name in enumerate(reader.extra)]
+    found += list(_of_numbers(mine, theirs)) if reader.kind is Kind.NUMBER else []
+    found += list(_combined(reader, mine[:, :width], theirs[:, :width])) if width > 1 else []
+    found += list(_of_vectors(mine, theirs)) if mine.shape[1] > 1 else []
     return found
 
 
-def _of_vectors(reader: Reader, mine: Floats, theirs: Floats) -> Iterator[Lens]:
-    yield Lens("sum", lambda rows: np.asarray(np.nansum(rows, axis=1)))
-    for i in range(min(len(reader.columns), _MOST_NUMBERS) - 1):
+def _of_numbers(mine: Floats, theirs: Floats) -> Iterator[Lens]:
+    """For numbers of which a bin holds several."""
+    numbers = np.concatenate([mine[:, 0], theirs[:, 0]])
+    values, often = np.unique(numbers[np.isfinite(numbers)], return_counts=True)
+    if len(values) <= _MANY:
+        return
+    step = 2.0 ** max(float(lowest_bit(values).min()), -1_000)
+
+    def remainder(rows: Floats) -> Floats:
+        with np.errstate(invalid="ignore", over="ignore"):  # of infinity there is none
+            return np.asarray(np.mod(rows[:, 0] / step, _DIVIDED_BY))
+
+    yield Lens(f"remainder of {step:g} times {_DIVIDED_BY:g}", remainder)
+    commonest = np.sort(values[np.argsort(-often, kind="stable")[:_MANY]])
+
+    def among(rows: Floats) -> Floats:
+        places = np.minimum(np.searchsorted(commonest, rows[:, 0]), _MANY - 1)
+        return np.where(commonest[places] == rows[:, 0], places.astype(np.float64), np.nan)
+
+    if often.max() > 1:
+        yield Lens("which of the commonest", among, is_category=True)
+
+
+def _combined(reader: Reader, mine: Floats, theirs: Floats) -> Iterator[Lens]:
+    """Several numbers as one."""
+    width = len(reader.columns)
+    yield Lens("sum", lambda rows: np.asarray(np.nansum(rows[:, :width], axis=1)))
+    for i in range(min(width, _MOST_NUMBERS) - 1):
         yield Lens(f"{reader.columns[i + 1]} minus {reader.columns[i]}", _difference(i))
+    if width > MOST_COLUMNS:
+        return
+    from scipy.linalg import eigh
+
+    here, there = _finite(mine), _finite(theirs)
+    apart, spreads = here.mean(axis=0) - there.mean(axis=0), [np.cov(side, rowvar=False) for side in (here, there)]
+    both = spreads[0] + spreads[1]
+    both += np.diag(1e-9 * np.diag(both) + 1e-300)
+    try:
+        unequal = eigh(spreads[0] - spreads[1], both)
+        yield Lens("combination of unequal means", _projected(np.linalg.solve(both, apart)))
+        yield Lens("combination of unequal spread", _projected(unequal[1][:, np.argmax(np.abs(unequal[0]))]))
+    except (np.linalg.LinAlgError, ValueError):  # numbers of such different sizes that floats do not bear it
+        return
+
+
+def _finite(rows: Floats) -> Floats:
+    return np.clip(np.nan_to_num(rows, nan=0.0), -1e100, 1e100)
+
+
+def _projected(direction: Floats) -> Callable[[Floats], Floats]:
+    largest = np.abs(direction).max() or 1.0
+    return lambda rows: np.asarray(_finite(rows[:, : len(direction)]) @ (direction / largest))
+
+
+def _of_vectors(mine: Floats, theirs: Floats) -> Iterator[Lens]:
+    """Rows as wholes, with their form."""
     yield Lens("learnt likelihood ratio", _Likelihood.learn(mine, theirs).look)
     for name, view in (("which are missing", np.isnan), ("whole output", np.ascontiguousarray)):
         some = np.concatenate([mine[:_LOOK], theirs[:_LOOK]])
@@ -106,10 +167,6 @@ class _Likelihood:
         return total
 
 
-def _lowest_of_all(rows: Floats) -> Floats:
-    return np.asarray(lowest_bit(rows).min(axis=1))
-
-
 def lowest_bit(numbers: Floats) -> Floats:
     """The exponent of the lowest set bit of each number.
 
@@ -121,4 +178,5 @@ def lowest_bit(numbers: Floats) -> Floats:
     whole = np.where(exponent == 0, fraction, fraction | (1 << 52))
     lowest = np.frexp((whole & -whole).astype(np.float64))[1] - 1
     found = lowest + np.maximum(exponent, 1) - 1075.0
-    return np.where((numbers == 0) | ~np.isfinite(numbers), _ZERO, found)
+    none = np.where((numbers == 0) & np.signbit(numbers), _MINUS_ZERO, _ZERO)
+    return np.where((numbers == 0) | ~np.isfinite(numbers), none, found)

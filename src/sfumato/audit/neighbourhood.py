@@ -28,7 +28,7 @@ _REALS = (math.nan, math.inf, -math.inf, None, 0.0, -0.0, 5e-324, 1e300, -1e300,
 _INTEGERS = (None, -2, -1, 0, 1, 2, 3, 4, 99, -(2**63))
 _TEXTS = (None, "alpha", "beta", "it's", "")
 _DAYS = tuple(datetime.date(2026, 1, 30) + datetime.timedelta(days=n) for n in range(4))
-_ROWS = (0, 1, 1, 2, 3, 9)  # of a unit
+_ROWS = (0, 1, 1, 2, 3, 7)  # of a unit; by 7 a row's steps are divided with a rest above one half
 
 
 Tables = dict[str, Table]

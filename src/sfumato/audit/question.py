@@ -15,6 +15,7 @@ from sfumato import checks
 from sfumato.audit.draw import Sample
 from sfumato.audit.game import Game
 from sfumato.audit.neighbourhood import Tables, neighbourhood
+from sfumato.audit.noise import wrong_noise
 from sfumato.audit.recorder import SCRIPTS, Group, record, used, violations
 from sfumato.audit.remembered import Remembered
 from sfumato.curator.curator import Curator
@@ -27,6 +28,7 @@ from sfumato.engines.engine import Engine
 from sfumato.entropy import Entropy
 from sfumato.plan.price import PricedPlan
 from sfumato.plan.relation import on_tables
+from sfumato.privacy.neighbours import Neighbours
 
 TABLES = 5  # as many as there are scripts
 Told = Callable[[int, int], None]
@@ -97,6 +99,7 @@ def record_plan(
                     return record(plan, run, script, shown)  # noqa: B023 - called in this turn only
 
             base = recorded(around.base)
+            found += [f"table {seed}: {each}" for each in wrong_noise(base)]
             for owner, table in around.neighbours.items():
                 near, pairs = recorded(table), pairs + 1
                 found += [f"table {seed}, unit {owner}: {each}" for each in violations(plan, base, near)]
@@ -119,7 +122,9 @@ def question_game(plan: PricedPlan, seed: int = 0) -> Iterator[Game]:
                 return sum(used(record(plan, here, zeros, shown), record(plan, there, zeros, shown)).values())
 
         chosen = max(around.neighbours.values(), key=moved)
-        yield Game(plan.bound.canonical, _answers(plan, engine), around.base, chosen, plan.promise)
+        comes = plan.promise.neighbours is Neighbours.ADD_REMOVE
+        words = "a made-up table", "the same without one unit" if comes else "the same with other rows of one unit"
+        yield Game(plan.bound.canonical, _answers(plan, engine), around.base, chosen, plan.promise, words)
 
 
 def _answers(plan: PricedPlan, engine: Engine) -> Sample:

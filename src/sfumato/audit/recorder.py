@@ -3,16 +3,20 @@
 Every release of a question goes through a `Releaser`, with the exact vector and with how far one unit can move it. The
 recorder keeps both and returns what a script says: the same outputs on both sides, whatever the data, so that all that
 is decided from outputs is decided alike. Then what reached each release on one side may differ from the other side by
-no more than was claimed there. No statistics: a difference that is too large is a proof.
+no more than was claimed there, and what is made of the outputs may not differ at all. No statistics: a difference that
+is too large is a proof. Exact numbers are watched as well: only a release may look at one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import cast
 
 from sfumato.audit.dice import Dice
-from sfumato.curator.measure import measure_all
+from sfumato.audit.watched import Watched
+from sfumato.curator.measure import Measured, measure_all
 from sfumato.dataset.column import Key
 from sfumato.engines.engine import Run
 from sfumato.plan.price import PricedPlan
@@ -47,34 +51,40 @@ class Selected:
 class Recorder:
     """A `Releaser` that keeps what arrives, and returns what a script says, which sees labels and vectors.
 
-    Which keys are shown is decided by the first table: every second key, and nearly none of a second look. `shown`
-    carries that from one table to the next.
+    Which keys are shown is decided by the first table: two of three, and nearly none of a second look. `shown` carries
+    that from one table to the next.
     """
 
     def __init__(self, script: Script, shown: dict[str, set[Group]] | None = None) -> None:
         self.released: list[Released] = []
         self.selected: list[Selected] = []
+        self.measured: list[Measured] = []
+        self.looks: list[str] = []
         self._script = script
         self._shown = {} if shown is None else shown
 
     def release(self, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
         """Keep the vector."""
-        self.released.append(Released(label, list(exact), moves, share))
-        return self._script(label, exact)
+        vector = [int(number) for number in exact]
+        self.released.append(Released(label, vector, moves, share))
+        return list(self._script(label, vector))
 
     def select(
         self, label: str, exact: Mapping[Group, int], threshold: int, moves: int, share: Share
     ) -> dict[Group, int]:
         """Keep the scores."""
-        self.selected.append(Selected(label, dict(exact), threshold, moves, share))
-        shown = {key for key in exact if len(repr(key)) % (2 if label == "keys 0" else 7) == 0}
+        scores = {key: int(score) for key, score in exact.items()}
+        self.selected.append(Selected(label, scores, threshold, moves, share))
+        places = enumerate(sorted(exact, key=repr))
+        shown = {key for place, key in places if (place % 3 != 1 if label == "keys 0" else place % 7 == 6)}
         return dict.fromkeys(self._shown.setdefault(label, shown), threshold + 1)
 
 
 def record(plan: PricedPlan, run: Run, script: Script, shown: dict[str, set[Group]] | None = None) -> Recorder:
     """Run a question with a recorder in the place of the noise."""
-    recorder = Recorder(script, shown)
-    measure_all(plan, run, recorder)
+    recorder, watched = Recorder(script, shown), Watched(run)
+    recorder.measured = measure_all(plan, cast(Run, watched), recorder)
+    recorder.looks = watched.looks
     return recorder
 
 
@@ -91,12 +101,13 @@ def large(label: str, exact: Sequence[int]) -> list[int]:
 def seeded(seed: int) -> Script:
     """A script of any numbers, which follow from seed, label and length."""
 
-    def script(label: str, exact: Sequence[int]) -> list[int]:
-        dice = Dice(f"{seed} {label} {len(exact)}")
+    @cache
+    def numbers(label: str, length: int) -> list[int]:
+        dice = Dice(f"{seed} {label} {length}")
         size = dice.among((10, 10**4, 10**12))
-        return [dice.among((0, 0, dice.between(-size, size))) for _ in exact]
+        return [dice.among((0, 0, dice.between(-size, size))) for _ in range(length)]
 
-    return script
+    return lambda label, exact: numbers(label, len(exact))
 
 
 def realistic(seed: int) -> Script:
@@ -120,12 +131,13 @@ def violations(plan: PricedPlan, here: Recorder, there: Recorder) -> list[str]:
     """What two neighbours release differently, beyond what is claimed; and shares that do not add up."""
     spent = sum(r.share.amount for r in here.released) + sum(s.share.amount for s in here.selected)
     wrong = [] if spent == plan.whole.amount else ["the shares do not add up"]
-    return [*wrong, *_moved_too_far(here, there), *_misplaced_keys(plan, here, there)]
+    return [*wrong, *_moved_too_far(here, there), *_misplaced_keys(plan, here, there), *_let_through(here, there)]
 
 
 def used(here: Recorder, there: Recorder) -> dict[str, float]:
     """By release, how much of the claimed distance two neighbours use; 1 is all of it."""
-    return {a.label: _distance(a, b) / a.moves for a, b in zip(here.released, there.released, strict=False)}
+    pairs = zip(here.released, there.released, strict=False)
+    return {a.label: _distance(a, b) / a.moves for a, b in pairs if len(a.exact) == len(b.exact)}
 
 
 def _distance(here: Released, there: Released) -> int:
@@ -141,10 +153,21 @@ def _moved_too_far(here: Recorder, there: Recorder) -> list[str]:
     return [f"{a.label} moved by {distance}, claimed {a.moves}" for a, distance in pairs if distance > a.moves]
 
 
+def _let_through(here: Recorder, there: Recorder) -> Iterator[str]:
+    """What the answer is made of although no release gave it: it must be the same on both sides, also in its order."""
+    if here.looks or there.looks:
+        yield f"an exact number was looked at, by {(here.looks or there.looks)[0]}, where only a release may"
+    order = [[[repr(key) for key in each.cells] for each in side.measured] for side in (here, there)]
+    if order[0] != order[1] or here.measured != there.measured:
+        yield "the answer differs although all releases gave the same"
+
+
 def _misplaced_keys(plan: PricedPlan, here: Recorder, there: Recorder) -> Iterator[str]:
     """What is wrong with scores of keys: those on both sides moved too far, or one side's own are too heavy."""
     looks = () if plan.selection is None else plan.selection.rounds
-    for look, mine, theirs in zip(looks, here.selected, there.selected, strict=True):
+    if not len(looks) == len(here.selected) == len(there.selected):
+        yield "how often keys are looked for depends on data"
+    for look, mine, theirs in zip(looks, here.selected, there.selected, strict=False):
         if (mine.threshold, mine.moves, mine.share) != (theirs.threshold, theirs.moves, theirs.share):
             yield f"{mine.label}: threshold, moves or share depend on data"
         power = 1 if mine.share.norm is Norm.L1 else 2

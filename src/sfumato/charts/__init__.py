@@ -16,7 +16,6 @@ from sfumato.charts.intervals import (
     stacked,
     with_intervals,
 )
-from sfumato.charts.levels import Level, beside, by_powers, with_levels
 
 __all__ = [
     "BLUE",
@@ -25,12 +24,9 @@ __all__ = [
     "PALE",
     "Bar",
     "Kind",
-    "Level",
     "Names",
     "Point",
     "Share",
-    "beside",
-    "by_powers",
     "in_words",
     "kind_of",
     "over_bins",
@@ -38,5 +34,4 @@ __all__ = [
     "stacked",
     "two_sides",
     "with_intervals",
-    "with_levels",
 ]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.charts.intervals import BLUE, GREY, HEIGHT, ORANGE, PALE, WIDTH, Names, in_words
+from sfumato.charts.intervals import BLUE, GREY, HEIGHT, LINE, ORANGE, PALE, WIDTH, Names, in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,9 @@ def two_sides(bars: Sequence[tuple[str, float, float, float, float, bool]], few:
     )
     up = altair.Y("share", type="quantitative", title=names.value)
     if few:
-        across = altair.X("label", type="nominal", title=names.label, sort=None, axis=altair.Axis(labelAngle=-45))
+        longest, labels = max((len(str(row["label"])) for row in rows), default=0), len(rows) // 2
+        angle = 0 if labels * longest <= LINE else -45
+        across = altair.X("label", type="nominal", title=names.label, sort=None, axis=altair.Axis(labelAngle=angle))
         drawn = base.mark_bar().encode(
             x=across, xOffset=altair.XOffset("side", type="nominal", sort=None), y=up, color=colour, opacity=shade
         )

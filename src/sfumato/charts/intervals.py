@@ -17,7 +17,7 @@ WIDTH, HEIGHT = 480, 300
 _FEW = 12  # labels of an axis that are all shown
 _DENSE = 40  # dates beyond which intervals become a band
 _MARGIN = 0.08  # of the height, for arrows
-_LINE = 60  # characters of all labels that stand beside each other
+LINE = 60  # characters of all labels that stand beside each other
 PADDING = 12  # points at both ends of an axis of numbers or dates
 Kind = Literal["temporal", "quantitative", "nominal"]
 
@@ -251,7 +251,7 @@ def _axis(points: Sequence[Point], kind: Kind) -> Any:
         return altair.Axis(labelOverlap=True, format="~f")
     if kind == "nominal":
         length = sum(len(in_words(label)) + 2 for label in {point.label for point in points})
-        return altair.Axis(labelAngle=0 if length < _LINE else -45)
+        return altair.Axis(labelAngle=0 if length < LINE else -45)
     dates = sorted({str(_plain(point.label)) for point in points})
     ends = ("-01-01T00:00:00", "%Y"), ("-01T00:00:00", "%b %Y"), ("T00:00:00", "%Y-%m-%d"), ("", "%Y-%m-%d %H:%M")
     written = next(form for end, form in ends if all(date.endswith(end) for date in dates))

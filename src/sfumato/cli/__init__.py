@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -30,15 +30,38 @@ app = typer.Typer(
         "Exit codes: 0 answer, 1 doctor or defect, 2 usage, 3 refused, 4 engine, 5 ledger, 6 refuted, 130 interrupted."
     ),
 )
+_COUNT = '"SELECT region, COUNT(*) AS n FROM visits GROUP BY region"'
+_EXAMPLES = {
+    demo: ("sfumato demo --keep city",),
+    init: ("sfumato init visits.csv", 'sfumato init visits.csv --unit person --column "spent=0 100" --no-questions'),
+    quote: (f"sfumato quote {_COUNT} -e 0.5",),
+    ask: (f"sfumato ask {_COUNT} -e 0.5", f"sfumato ask {_COUNT} --within 5% --plot n.svg"),
+    explain: (f"sfumato explain {_COUNT} -e 0.5",),
+    audit: (
+        "sfumato audit laplace --epsilon 1",
+        'sfumato audit noise:my_count --value "[1, 2]" --neighbour "[1]" -e 1',
+        'sfumato audit "SELECT COUNT(*) AS n FROM visits"',
+        "sfumato audit zoo",
+    ),
+    risk: ("sfumato risk people.csv --columns age,sex,zip --sensitive diagnosis --html risk.html",),
+    doctor: ("sfumato doctor",),
+}
+
+
+def _examples(command: Callable[..., None]) -> str:
+    """As click prints them line by line, which a backspace before them tells it to."""
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in _EXAMPLES[command])])
+
+
 for command in (demo, init, quote, ask, explain):
-    app.command()(command)
+    app.command(epilog=_examples(command))(command)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(allowance.app, name="allowance")
 app.add_typer(survey.app, name="survey")
-app.command()(risk)
-app.command()(audit)
+app.command(epilog=_examples(risk))(risk)
+app.command(epilog=_examples(audit))(audit)
 app.add_typer(attack.app, name="attack")
-app.command()(doctor)
+app.command(epilog=_examples(doctor))(doctor)
 
 
 def _print_version(wanted: bool) -> None:

@@ -91,7 +91,7 @@ def read(
         "bounds": bounds,
         "simultaneous": simultaneous,
     }
-    return Asked(_read_question(question, file), options, where)
+    return Asked(read_question(question, file), options, where)
 
 
 def _read_share(text: str) -> tuple[str, float]:
@@ -102,7 +102,7 @@ def _read_share(text: str) -> tuple[str, float]:
         raise InvalidArgument(f"--share must be COLUMN=NUMBER; got {text!r}; for example --share n=2") from None
 
 
-def _read_question(question: str | None, file: Path | None) -> str:
+def read_question(question: str | None, file: Path | None) -> str:
     """The question's text from wherever it was given."""
     if question is not None and file is not None:
         raise InvalidArgument("the question must be given once; got SQL and --file; leave one out")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,6 +24,22 @@ def number(option: str) -> Any:
             return float(text)
         except ValueError:
             raise SfumatoError(f"{option} must be a number; got {text!r}; for example 0.5") from None
+
+    return read
+
+
+def whole(option: str) -> Any:
+    """How a whole number is read, also as 1e6 or 100,000; typer's own refusal gives no example."""
+
+    def read(text: Any) -> int:
+        plain = str(text).replace(",", "").replace("_", "")
+        try:
+            number = Fraction(plain)
+        except (ValueError, ZeroDivisionError):
+            number = Fraction(1, 2)
+        if number.denominator != 1:
+            raise SfumatoError(f"{option} must be a whole number; got {text!r}; for example 100000")
+        return int(number)
 
     return read
 

@@ -101,9 +101,7 @@ def risk(
 ) -> None:
     """Say what a raw table gives away, for its owner only.
 
-    Who is unique by which columns, k-anonymity, l-diversity, the p-percent rule, linkage. The report is not private.
-
-    For example: sfumato risk people.csv --columns age,sex,zip --sensitive diagnosis --html risk.html
+    Who is unique by which columns. The report is exact, and not private.
     """
     Target(output=file, plot=plot).check()
     Target(output=html).check()

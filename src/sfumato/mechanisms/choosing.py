@@ -8,7 +8,7 @@ twice that rate where scores are monotonic. Which choices do so is proved with e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -76,9 +76,15 @@ class Choosing(Declared):
 
 def read_candidates(candidates: Sequence[Any]) -> tuple[Any, ...]:
     """What may be chosen, each once."""
+    if isinstance(candidates, str | bytes):
+        raise InvalidArgument(f"candidates must be a list; got the text {candidates!r}; write ['a', 'b']")
     listed = tuple(candidates)
     if not listed:
         raise InvalidArgument("candidates must hold at least one; got none; list what may be chosen")
+    if not all(isinstance(each, Hashable) for each in listed):
+        raise InvalidArgument(
+            "candidates must be values that can be compared; got a list or another container; use tuples"
+        )
     if len(set(listed)) < len(listed):
         raise InvalidArgument("candidates must differ from each other; got one twice; list each once")
     return listed
@@ -86,7 +92,7 @@ def read_candidates(candidates: Sequence[Any]) -> tuple[Any, ...]:
 
 def one_each(candidates: Sequence[Any], values: Sequence[Any], word: str) -> Sequence[Any]:
     """Refuse what is not one value a candidate."""
-    listed = hasattr(values, "__len__")
+    listed = hasattr(values, "__len__") and not isinstance(values, Mapping | Set)  # which have an order of their own
     if not listed or len(values) != len(candidates):
         got = f"{len(values)} of them" if listed else came(values)
         raise WrongShape(f"value must be {len(candidates)} {word}, one a candidate; got {got}")

@@ -89,7 +89,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "keys": lambda keys: checks.whole(least=1, keys=keys),
     "size": lambda size: None if size is None else checks.whole(least=1, size=size),
     "spacing": _read_spacing,
-    "monotonic": bool,
+    "monotonic": lambda monotonic: checks.flag(monotonic=monotonic),
 }
 
 

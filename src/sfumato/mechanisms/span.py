@@ -63,12 +63,12 @@ class Span:
         array = as_array(values)
         if array.ndim != 1:
             raise WrongShape(f"value must be a list of numbers, one a unit; got {array.ndim} dimensions; flatten it")
+        wide = max(abs(self.low), abs(self.high)) >= 1 << 62  # points whose numbers may not fit 64 bits
         if not array.size:
             if neighbours is Neighbours.REPLACE:
                 raise OutsideRange("value must hold at least one number under replace; got none; promise add-remove")
-            return np.empty(0, np.int64)
+            return np.empty(0, object if wide else np.int64)
         numbers = self.lattice.snap_many(array, array.size)
-        wide = max(abs(self.low), abs(self.high)) >= 1 << 62  # points whose numbers may not fit 64 bits
         if wide or numbers.dtype == object:
             moved = [min(max(int(n), self.low), self.high) for n in numbers.tolist()]
             return np.sort(np.array(moved, object if wide else np.int64))

@@ -16,6 +16,7 @@ Proof: docs/proofs/sparse_vector.md. Papers: Lyu, Su, Li 2017; Dwork, Naor, Rein
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -100,7 +101,7 @@ class SparseVector(Declared):
     @cached_property
     def _first(self) -> Fraction:
         """What the threshold costs: the rest of epsilon, all of it, is for the answers."""
-        weight = self.hits * (1 if self.monotonic else 2)
+        weight = min(self.hits, LARGEST_SCALE) * (1 if self.monotonic else 2)  # more are refused for their noise
         best = Fraction(round(2**32 / (1 + weight ** (2 / 3))) or 1, 2**32)  # any share is private
         return Fraction(self.epsilon) * (best if self.share is None else Fraction(self.share))
 
@@ -149,8 +150,8 @@ class SparseVector(Declared):
         if not hasattr(output, "__len__"):
             return -math.inf
         said, hits = list(output), sum(map(bool, output))
-        ends = hits == self.hits and bool(said[-1])
-        if hits > self.hits or len(said) > len(value) or not (ends or len(said) == len(value)):
+        ends = hits == self.hits
+        if hits > self.hits or len(said) > len(value) or not (said[-1:] == [True] if ends else len(said) == len(value)):
             return -math.inf
         bar = self._lattice.snap(Fraction(self.threshold))
         gaps = [bar - self._lattice.snap(answer) for answer in value[: len(said)]]
@@ -183,15 +184,20 @@ class SparseVector(Declared):
 
 
 class Stream:
-    """Comparisons one by one; after the last hit it answers no more, for ever. It cannot be copied or stored."""
+    """Comparisons one by one; after the last hit it answers no more, for ever. It cannot be copied or stored.
 
-    __slots__ = ("_bar", "_entropy", "_left", "_mechanism")
+    Threads take turns, and after a fork only the process that started it goes on: two that answer with one noisy
+    threshold would say yes more often than was paid for.
+    """
+
+    __slots__ = ("_bar", "_entropy", "_left", "_mechanism", "_process", "_turn")
 
     def __init__(self, mechanism: SparseVector, entropy: Entropy) -> None:
         self._mechanism, self._entropy = mechanism, entropy
         exact = mechanism._lattice.snap(Fraction(mechanism.threshold))
         self._bar = exact + draw_one(mechanism._bar.sampler, entropy)
         self._left = mechanism.hits
+        self._turn, self._process = threading.Lock(), SYSTEM.process()
 
     @property
     def left(self) -> int:
@@ -200,14 +206,21 @@ class Stream:
 
     def ask(self, answer: float) -> bool:
         """Whether an answer lies above the threshold, as far as noise lets it be said."""
-        if not self._left:
-            raise BudgetExhausted(
-                f"the stream may say yes {self._mechanism.hits} times; all were said; start another, at its own epsilon"
+        if self._process != SYSTEM.process():  # first of all: another process may hold the copied lock
+            raise InvalidArgument(
+                "a stream must be asked in the process that started it; got another one; start one in each, at its "
+                "own epsilon"
             )
-        number = self._mechanism._lattice.snap(answer)  # before anything is drawn: a bad answer costs nothing
-        above = number + draw_one(self._mechanism._noise.sampler, self._entropy) >= self._bar
-        self._left -= above
-        return above
+        with self._turn:
+            if not self._left:
+                raise BudgetExhausted(
+                    f"the stream may say yes {self._mechanism.hits} times; all were said; start another, at its own "
+                    "epsilon"
+                )
+            number = self._mechanism._lattice.snap(answer)  # before anything is drawn: a bad answer costs nothing
+            above = number + draw_one(self._mechanism._noise.sampler, self._entropy) >= self._bar
+            self._left -= above
+            return above
 
     def __reduce__(self) -> NoReturn:
         raise InvalidArgument("a stream must not be copied or stored; got a request to; it would answer twice as often")

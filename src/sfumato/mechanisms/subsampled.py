@@ -16,7 +16,7 @@ Proof: docs/proofs/subsampled.md. Papers: Balle, Barthe, Gaboardi 2018; Zhu, Don
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -92,7 +92,10 @@ class Subsampled(Declared):
 
     def release(self, value: Sequence[float], entropy: Entropy = SYSTEM) -> Any:
         """What the mechanism releases for the sum over a fresh sample; divide it by the rate to estimate the total."""
-        return self.mechanism.release(_plain(sum(sample(_exact(value), self.rate, entropy), Fraction(0))), entropy)
+        numbers = _exact(value)
+        total = sum(sample(numbers, self.rate, entropy), Fraction(0))
+        # The kind of the sum is that of all numbers: were it that of the sample's, a refusal would tell of the sample.
+        return self.mechanism.release(int(total) if _whole(numbers) else total, entropy)
 
     def error(self, confidence: checks.Number = 0.95) -> float:
         """How far the output may be off the sum over the sample; the mechanism says in which sense."""
@@ -101,7 +104,9 @@ class Subsampled(Declared):
     def log_probability(self, output: Any, value: Sequence[float]) -> float:
         """The logarithm of the probability of an output, over all samples."""
         take, sums = Fraction(self.rate), {Fraction(0): Fraction(1)}
-        for number in _exact(value):
+        numbers = _exact(value)
+        whole = _whole(numbers)
+        for number in numbers:
             after: dict[Fraction, Fraction] = {}
             for total, chance in sums.items():
                 after[total] = after.get(total, Fraction(0)) + chance * (1 - take)
@@ -111,7 +116,10 @@ class Subsampled(Declared):
                     f"value must have at most {_MOST} different sums over samples; got more; give fewer"
                 )
             sums = after
-        logs = [_log(chance) + self.mechanism.log_probability(output, _plain(total)) for total, chance in sums.items()]
+        logs = [
+            _log(chance) + self.mechanism.log_probability(output, int(total) if whole else total)
+            for total, chance in sums.items()
+        ]
         return float(np.logaddexp.reduce(logs))
 
 
@@ -126,7 +134,7 @@ def sample(units: Sequence[Item], rate: checks.Number, entropy: Entropy = SYSTEM
 
 
 def _exact(value: Sequence[float]) -> list[Fraction]:
-    if not hasattr(value, "__len__") or isinstance(value, str | bytes):
+    if not hasattr(value, "__len__") or isinstance(value, str | bytes | Mapping | Set):
         raise WrongShape(f"value must be a list with the number of each unit; got {came(value)}; give [1, 1] for two")
     try:
         return [Fraction(*ratio(number)) for number in value]
@@ -134,8 +142,8 @@ def _exact(value: Sequence[float]) -> list[Fraction]:
         raise OutsideRange(f"value must hold finite numbers only; got something else; {MISSING}") from None
 
 
-def _plain(total: Fraction) -> int | Fraction:
-    return int(total) if total.denominator == 1 else total
+def _whole(numbers: Sequence[Fraction]) -> bool:
+    return all(number.denominator == 1 for number in numbers)
 
 
 def _log(chance: Fraction) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato import checks
 from sfumato.curator.phases import Phase
-from sfumato.dataset.name import find, names_a_person, takes
+from sfumato.dataset.name import names_a_person, takes
 from sfumato.errors import InvalidArgument
 from sfumato.risk import search
 from sfumato.risk.codes import Coded, encode
@@ -58,7 +58,7 @@ def risk_report(
     contributor   the column that tells contributors of sums apart, where one may have several rows
     link, on      an outside table with names, and the columns that both have, or a mapping from here to there
     subsets       all sets of up to so many columns are tried; left out, up to three as long as that is quick
-    memory        gigabytes that may be used
+    memory        gigabytes that the engine may use, and as many for counting; the engine goes on on disk
     yes           True, or a function that is shown an estimate: whether to search for longer than five minutes
     progress      is told what is being done
 
@@ -67,7 +67,8 @@ def risk_report(
     _check(p, memory, subsets, (link, on), (sums, by, contributor))
     tell, limit = _telling(progress), float(memory) * GIGABYTE
     source, wanted = find_source(data), [_listed(each) for each in (columns, unit, sensitive, by)]
-    others = [name for name in (sums, contributor) if name is not None] + _here(on)
+    pairs = _pairs(on)
+    others = [name for name in (sums, contributor) if name is not None] + list(pairs)
     with database(limit) as engine:
         tell("reading the table", 0, 0)
         only = None if columns is None else [name for each in wanted for name in each] + others
@@ -83,7 +84,7 @@ def risk_report(
         tell("comparing sensitive values, sums and other files", 0, 0)
         diverse = tuple(diversity(rows, chosen, name, units) for name in hidden)
         judged = _dominance(rows, sums, keys, contributor, float(p))
-        linked = _linkage(rows, link, on, units, of)
+        linked = None if link is None else _linkage(rows, link, pairs, units, of)
     possible = [each for each in profiles if each.role == "quasi" and (each.most or 0) >= SUGGESTED]
     suggested = tuple(each.name for each in sorted(possible, key=lambda each: -(each.gain or 0)))
     return Report(
@@ -125,8 +126,9 @@ def _listed(names: Names | None) -> list[str]:
     return listed
 
 
-def _here(on: Names | Mapping[str, str] | None) -> list[str]:
-    return list(on) if isinstance(on, Mapping) else _listed(on)
+def _pairs(on: Names | Mapping[str, str] | None) -> dict[str, str]:
+    """The columns that link, here and there."""
+    return dict(on) if isinstance(on, Mapping) else {name: name for name in _listed(on)}
 
 
 def _unrepeated(names: Iterable[str]) -> list[str]:
@@ -171,16 +173,11 @@ def _dominance(rows: Rows, sums: str | None, by: Sequence[str], contributor: str
     return dominance(rows, rows.find(sums), by, None if contributor is None else rows.find(contributor), p)
 
 
-def _linkage(
-    rows: Rows, link: object, on: Names | Mapping[str, str] | None, units: Sequence[str], of: int
-) -> Linkage | None:
-    if link is None or on is None:
-        return None
-    pairs = dict(on) if isinstance(on, Mapping) else {name: name for name in _listed(on)}
+def _linkage(rows: Rows, link: object, pairs: Mapping[str, str], units: Sequence[str], of: int) -> Linkage:
+    if not pairs:
+        raise InvalidArgument("on must name the columns that both have; got none; for example on=['age', 'zip']")
     outside = open_rows(rows.engine, find_source(link), "outside", list(pairs.values()))
-    spelt = {rows.find(here): find(there, outside.types, what="column", where=outside.label)
-             for here, there in pairs.items()}  # fmt: skip
-    return linkage(rows, outside, spelt, units, of)
+    return linkage(rows, outside, {rows.find(here): outside.find(there) for here, there in pairs.items()}, units, of)
 
 
 def _notes(

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.dataset.kind import Kind
-from sfumato.errors import InvalidArgument
 from sfumato.risk.rows import Rows
 
 EXAMPLES = 10
@@ -49,8 +48,6 @@ class Linkage:
 
 def linkage(rows: Rows, outside: Rows, on: Mapping[str, str], unit: Sequence[str], of: int) -> Linkage:
     """Compare the groups of a table with those of an outside file; `on` maps columns here to columns there."""
-    if not on:
-        raise InvalidArgument("on must name the columns that both have; got none; for example on=['age', 'zip']")
     pairs = [_common(rows, here, outside, there) for here, there in on.items()]
     keys = ", ".join(f"k{place}" for place in range(len(pairs)))
     counted = "count(*)"

@@ -83,6 +83,7 @@ def _where(message: str) -> str:
     """The line that a reader of CSV stumbled over."""
     line, found = re.search(r"Line: (\d+)", message), re.search(r"Columns: (\d+) Found: (\d+)", message)
     said = f": line {line[1]} is broken" if line else ""
+    said += "; it is not UTF-8" if "unicode" in message.lower() or "utf-8" in message.lower() else ""
     return f"{said}; {found[1]} fields were expected, {found[2]} came" if found else said
 
 

@@ -134,8 +134,10 @@ def _sizes(report: Contents) -> Section:
         (size_range(least, most), f"{groups:,}", f"{members:,}")
         for least, most, groups, members in report.anonymity.sizes
     ]
-    words = (f"How large the groups are of those who share the values of {_few(report.columns)}.",)
-    return Section("Sizes of groups", words, (("size", "groups", report.whom), *lines), (1, 2))
+    words = [f"How large the groups are of those who share the values of {_few(report.columns)}."]
+    if report.unit:
+        words.append("A unit with different rows is in several groups.")
+    return Section("Sizes of groups", tuple(words), (("size", "groups", report.whom), *lines), (1, 2))
 
 
 def _diversity(report: Contents, each: Diversity) -> Section:
@@ -198,7 +200,7 @@ def _linkage(report: Contents, each: Linkage) -> Section:
 
 
 def _columns(report: Contents) -> Section:
-    lines = [_column(each) for each in report.profiles]
+    lines = [_column(each, each.name in report.unit) for each in report.profiles]
     words = (
         "Adds: how much a column adds to the share of unique ones, on average over the sets that were tried, and at "
         "most. About: an estimate.",
@@ -207,10 +209,10 @@ def _columns(report: Contents) -> Section:
     return Section("Columns", words, (head, *lines), (3, 4, 5, 6, 7))
 
 
-def _column(each: Profile) -> tuple[str, ...]:
+def _column(each: Profile, is_unit: bool) -> tuple[str, ...]:
     values = f"{each.distinct:,}" if each.is_exact else f"about {each.distinct:,}"
     return (
-        each.name, each.type, _ROLES[each.role], values, f"{each.missing:,}",
+        each.name, each.type, "the unit" if is_unit else _ROLES[each.role], values, f"{each.missing:,}",
         "" if each.unique is None else f"{each.unique:,}",
         "" if each.gain is None else percent(each.gain), "" if each.most is None else percent(each.most),
     )  # fmt: skip

@@ -13,6 +13,7 @@ from sfumato.surveys.expected import Expected, expected, people_for
 from sfumato.surveys.item import Item
 from sfumato.surveys.question import Boxes, Choice, Number, number, one_of, ordinal, several_of, yes_no
 from sfumato.surveys.randomise import Memory, randomise, randomise_all
+from sfumato.surveys.web import page, paper
 from sfumato.surveys.written import load, load_draft, save
 
 __all__ = [
@@ -39,6 +40,8 @@ __all__ = [
     "number",
     "one_of",
     "ordinal",
+    "page",
+    "paper",
     "people_for",
     "randomise",
     "randomise_all",

@@ -68,7 +68,8 @@ RARE_EVENTS: tuple[Broken, ...] = (
     broken(
         "threshold-off-by-one",
         "A key that nobody listed is shown where its noisy number of people is above a threshold, and that is one too "
-        "low. Who alone has a key is seen e times as often as with the right one, 1.65 times in a million, not 1.",
+        "low. Who alone has a key is seen 1.65 times in a million, e times as often as with the right one; once was "
+        "promised.",
         _shown_above(_HONEST.threshold - 1),
         (1, 0),
         delta=RARE,

@@ -91,7 +91,7 @@ SCALES: tuple[Broken, ...] = (
     ),
     broken(
         "noise-five-percent-low",
-        "The same by a twentieth. It takes a million samples to be sure of it.",
+        "Noise a twentieth too small, which nobody notices in an answer. It takes a million samples to be sure of it.",
         _count(Fraction(19, 20)),
         ((1, 1), (1,)),
         samples=1_000_000,

@@ -180,6 +180,12 @@ def linkage(
     data: Data = None,
     columns: Columns = None,
     secret: Secret = None,
+    outside: Annotated[
+        Path | None, typer.Option("--outside", metavar="FILE", help="With --data: a list of people with these columns.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="With --outside: the column that names them.")
+    ] = None,
     epsilon: Allowed = attacks.EPSILON,
     seed: Seed = attacks.SEED,
     confidence: Sure = attacks.CONFIDENCE,
@@ -190,7 +196,14 @@ def linkage(
 ) -> None:
     """Join rows without names with a list that has names."""
     Order.of("linkage", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
-        attacks.linkage, patients=patients, trials=trials, data=data, columns=read_listed(columns), secret=secret
+        attacks.linkage,
+        patients=patients,
+        trials=trials,
+        data=data,
+        columns=read_listed(columns),
+        secret=secret,
+        outside=outside,
+        name=name,
     )
 
 

@@ -121,7 +121,7 @@ def tell(outcome: Outcome, *, quiet: bool) -> None:
     say(console, outcome.verdict, "bold green" if outcome.kept else "bold red")
     if not quiet:
         say(console, f"(the promise: {outcome.promised})")
-        say(console, f"\nWhat stopped it: {outcome.stopped}")
+        say(console, f"\n{outcome.end}")
 
 
 def _row(side: Side) -> tuple[str, str, str, str, str]:

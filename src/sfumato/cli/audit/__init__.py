@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from sfumato.audit.by_name import NAMES, is_mechanism, mechanism_game
+from sfumato.audit.by_name import is_mechanism, mechanism_game
 from sfumato.audit.draw import Progress
 from sfumato.audit.finding import Finding
 from sfumato.audit.game import CONFIDENCE, SAMPLES, SECONDS, Game, game
@@ -19,21 +20,24 @@ from sfumato.audit.load import load
 from sfumato.audit.picture import draw_finding
 from sfumato.audit.zoo import ZOO
 from sfumato.cli import given
+from sfumato.cli.asked import File, read_question
 from sfumato.cli.audit import questions, zoo
+from sfumato.cli.audit.names import is_question, list_names, same, unknown
 from sfumato.cli.audit.told import show_finding
 from sfumato.cli.failure import INTERRUPTED, REFUTED
 from sfumato.cli.formats import Target
 from sfumato.cli.progress import working
 from sfumato.cli.screen import errors, say
 from sfumato.curator.phases import Phase
-from sfumato.dataset.name import nearest
-from sfumato.errors import InvalidArgument, UnknownName
-
-_QUESTION = ("select", "with")
+from sfumato.errors import InvalidArgument
 
 What = Annotated[
-    str,
-    typer.Argument(metavar="WHAT", help="A mechanism's name, SQL, module:name of your own, zoo, or a name from it."),
+    str | None,
+    typer.Argument(
+        metavar="WHAT",
+        help="A mechanism's name, SQL (@FILE reads it from a file, - from standard input), module:name of your own, "
+        "zoo, or a name from it. Left out: lists the names.",
+    ),
 ]
 Claimed = Annotated[
     float | None,
@@ -54,7 +58,14 @@ With = Annotated[
 Input = Annotated[str | None, typer.Option("--value", metavar="VALUE", help="One input: a number, a list, a text.")]
 Neighbour = Annotated[str | None, typer.Option("--neighbour", metavar="VALUE", help="The other, its neighbour.")]
 Samples = Annotated[
-    int | None, typer.Option("--samples", "-n", metavar="NUMBER", help=f"Outputs a side; {SAMPLES:,} unless said.")
+    int | None,
+    typer.Option(
+        "--samples",
+        "-n",
+        parser=given.whole("--samples"),
+        metavar="NUMBER",
+        help=f"Outputs a side; {SAMPLES:,} unless said, for SQL none.",
+    ),
 ]
 Sure = Annotated[
     float,
@@ -97,20 +108,28 @@ class Order:
     def play(self, chosen: Game, samples: int = SAMPLES) -> Finding:
         """Sample, with a bar."""
         with self.progress("drawing samples") as progress:
-            return chosen.play(self.samples or samples, self.confidence, seconds=self.seconds, progress=progress)
+            count = samples if self.samples is None else self.samples
+            with redirect_stdout(sys.stderr):  # a mechanism that prints must not spoil the report
+                return chosen.play(count, self.confidence, seconds=self.seconds, progress=progress)
 
     def draw(self, finding: Finding) -> None:
         """The chart, if one was asked for."""
         if self.plot is None:
             return
         inline = {"inline": True} if self.plot.suffix.lower() == ".html" else {}  # works offline
-        draw_finding(finding).save(str(self.plot), **inline)
+        try:
+            draw_finding(finding).save(str(self.plot), **inline)
+        except OSError as error:
+            raise InvalidArgument(
+                f"{str(self.plot)!r} cannot be written: {error.strerror}; choose another file"
+            ) from None
         if not self.quiet:
             say(errors(), f"chart: {self.plot}")
 
 
 def audit(
-    what: What,
+    what: What = None,
+    file: File = None,
     epsilon: Claimed = None,
     delta: ClaimedDelta = None,
     parameters: With = None,
@@ -126,29 +145,35 @@ def audit(
 ) -> None:
     """Try to refute what a mechanism claims.
 
-    Reports a lower bound on its true epsilon that holds with the stated confidence. Exit code 6: the claim is refuted.
+    Reports a lower bound on its true epsilon that holds with the stated confidence; that nothing is found is no proof.
+    Exit code 6: the claim is refuted.
     """
+    if what is None and file is None:
+        list_names(as_json=as_json)
+        return
+    is_sql = file is not None or is_question(what or "")
+    what = read_question(what, file) if is_sql else (what or "").strip()
     order = Order(samples, confidence, limit, as_json, plot, quiet)
     Target(plot=plot).check()
     own = {"--with": parameters, "--value": value, "--neighbour": neighbour}
     claim = {"--epsilon": epsilon, "--delta": delta}
-    words, broken = what.strip().split(None, 1), next((each for each in ZOO if each.name == what), None)
+    broken = None if is_sql else next((each for each in ZOO if same(each.name, what)), None)
     try:
-        if words and words[0].lower() in _QUESTION and len(words) > 1:
+        if is_sql:
             _refuse("a question", own)
             refuted = questions.audit_question(what, epsilon, delta, where, order)
-        elif what == "zoo":
+        elif same(what, "zoo"):
             _refuse("the zoo", {**own, **claim, "--plot": plot})
             refuted = zoo.audit_zoo(order)
         elif broken is not None:
-            _refuse(f"{what} has its claim and its neighbours, and it", {**own, **claim})
+            _refuse(f"{broken.name} has its claim and its neighbours, and it", {**own, **claim})
             refuted = zoo.audit_broken(broken, order)
         else:
             finding = order.play(_game(what, epsilon, delta, parameters or [], _read(value), _read(neighbour)))
             show_finding(finding, order)
             refuted = finding.refuted
     except KeyboardInterrupt:
-        say(errors(), "interrupted: nothing was found so far", "bold red")
+        say(errors(), "interrupted: there is no verdict", "bold red")
         raise typer.Exit(INTERRUPTED) from None
     if refuted:
         raise typer.Exit(REFUTED)
@@ -166,16 +191,26 @@ def _game(
 ) -> Game:
     if is_mechanism(what):
         options = dict(map(_parameter, parameters))
-        options |= {} if epsilon is None else {"epsilon": epsilon}
-        options |= {} if delta is None else {"delta": delta}
+        for name, claimed in (("epsilon", epsilon), ("delta", delta)):
+            if claimed is not None and name in options:
+                raise InvalidArgument(f"{name} must be given once; got --{name} and --with {name}; leave one out")
+            options |= {} if claimed is None else {name: claimed}
         return mechanism_game(what, options, value, neighbour)
     if ":" not in what:
-        known = [*NAMES, "zoo", *(each.name for each in ZOO)]
-        raise UnknownName(f"unknown mechanism {what!r}; {nearest(what, known)}; or give SQL, or module:name")
+        raise unknown(what)
     found = load(what)
     if isinstance(found, Game):
+        _refuse(
+            f"{what} is a whole game, and it", {"--epsilon": epsilon, "--delta": delta, "--with": parameters or None}
+        )
+        _refuse(f"{what} is a whole game, and it", {"--value": value, "--neighbour": neighbour})
         return found
-    inputs = (0 if value is None else value, 1 if neighbour is None else neighbour)
+    _refuse("a mechanism of your own", {"--with": parameters or None})
+    if epsilon is None and delta is not None and hasattr(found, "guarantee"):
+        raise InvalidArgument("--delta must come with --epsilon; got it alone; the mechanism has a claim of its own")
+    if (value is None) is not (neighbour is None):
+        raise InvalidArgument("both inputs must be given, or none: 0 and 1; got one; give --value and --neighbour")
+    inputs = (0, 1) if value is None else (value, neighbour)
     claim = epsilon if epsilon is not None or hasattr(found, "guarantee") else 1.0
     return game(found, *inputs, epsilon=claim, delta=delta or 0, name=what)
 

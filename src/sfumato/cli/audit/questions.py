@@ -15,6 +15,7 @@ from sfumato.cli.audit.zoo import Playing
 from sfumato.cli.screen import output, say, show
 from sfumato.curator.options import Options
 from sfumato.ledger.ledger import Ledger
+from sfumato.privacy.guarantee import Guarantee
 
 
 class Asking(Playing, Protocol):
@@ -40,14 +41,38 @@ def audit_question(text: str, epsilon: float | None, delta: float | None, where:
         if order.samples is not None or order.plot is not None:
             with question_game(plan) as chosen:
                 finding = order.play(chosen, samples=2_000)
-    _report(recorded, finding, order)
+    _report(recorded, finding, plan.promise, order)
     return recorded.refuted or (finding is not None and finding.refuted)
 
 
-def _report(recorded: Recorded, finding: Finding | None, order: Asking) -> None:
+_RELEASES = {
+    "influences": "how much people contribute: the limit on one person is chosen by it",
+    "magnitudes": "how large values are: their bounds are chosen by it",
+    "averages": "where people's averages lie: the mean is taken about their middle",
+    "cells": "the counts and sums of the answer",
+    "keys": "how many people have a key: whether it is shown",
+    "landmarks": "where all values lie, coarsely",
+    "groups": "where each group's values lie, coarsely",
+    "place": "the same, closer about the quantile",
+    "around": "values about the quantile: the answer and its interval",
+}
+
+
+def _named(label: str) -> tuple[str, str]:
+    """A release as the recorder calls it, and in words."""
+    return label, _RELEASES.get(label.partition(" ")[0], "a release of this question")
+
+
+def _report(recorded: Recorded, finding: Finding | None, claim: Guarantee, order: Asking) -> None:
     if order.as_json:
         sampled = None if finding is None else finding.to_dict()
-        content: dict[str, Any] = {"recorder": recorded.to_dict(), "sampling": sampled}
+        content: dict[str, Any] = {
+            "refuted": recorded.refuted or (finding is not None and finding.refuted),
+            "claimed": {"epsilon": float(claim.epsilon), "delta": float(claim.delta)},
+            "neighbours": claim.neighbours.value,
+            "recorder": recorded.to_dict(),
+            "sampling": sampled,
+        }
         put_json(content)
         if finding is not None:
             order.draw(finding)
@@ -55,17 +80,23 @@ def _report(recorded: Recorded, finding: Finding | None, order: Asking) -> None:
     console = output()
     verdict = "REFUTED" if recorded.refuted else "not refuted"
     say(console, f"{recorded.question}: {verdict}", "bold red" if recorded.refuted else "bold green")
+    delta = f", delta {float(claim.delta):g}" if claim.delta else ""
+    say(console, f"claimed    epsilon {float(claim.epsilon):g}{delta}, neighbours by {claim.neighbours.value}")
     if recorded.refuted:
         say(console, "\n".join(recorded.violations[:5]))
     elif not order.quiet:
         say(
             console,
-            f"Recorded on {recorded.pairs} pairs of made-up neighbouring tables of the declared schema, both given the "
-            "same earlier outputs. No release moved further than its noise is made for:",
+            f"\nOn {recorded.pairs} pairs of made-up neighbouring tables of the declared schema no release moved "
+            "further than its noise is made for:",
         )
-        rows = [["release", "most that a neighbour used of it"]]
-        show(console, rows + [[label, f"{part:.0%}"] for label, part in recorded.used.items()], right=(1,))
-        say(console, "No statistics: had one moved further, that would be a proof. No real row was read.")
+        rows = [["release", "what it is", "moved by, at most"]]
+        show(console, rows + [[*_named(label), f"{part:.0%}"] for label, part in recorded.used.items()], right=(2,))
+        say(
+            console,
+            "\n100% is all that the noise covers; more would refute the claim for certain. That none was found is no "
+            "proof: other tables may tell more. No real row was read, nothing was charged.",
+        )
     if finding is not None:
         say(console, "\nAnd by sampling what it answers:")
         show_finding(finding, order)

@@ -7,8 +7,10 @@ import math
 from pathlib import Path
 from typing import Any, Protocol
 
-from sfumato.audit.finding import Finding, floor, said
+from sfumato.audit.finding import Finding, Tested, floor, said
 from sfumato.cli.screen import output, say, show
+
+_LINE = 50  # characters of two inputs on one line
 
 
 class Order(Protocol):
@@ -48,31 +50,48 @@ def _print(finding: Finding, *, quiet: bool) -> None:
     console = output()
     claim = finding.claim
     delta = f", delta {float(claim.delta):g}" if claim.delta else ""
-    verdict = "REFUTED" if finding.refuted else "not refuted"
-    say(console, f"{finding.name}: {verdict}", "bold red" if finding.refuted else "bold green")
+    say(console, f"{finding.name}: {'REFUTED' if finding.refuted else 'not refuted'}", _style(finding))
     say(console, f"claimed    epsilon {float(claim.epsilon):g}{delta}, neighbours by {claim.neighbours.value}")
     say(console, f"certified  epsilon at least {floor(finding.certified)}, with confidence {said(finding.confidence)}")
     if quiet:
         return
-    rows = [["event", "likelier on", "there", "on the other", "epsilon at least"]]
-    rows += [
-        [each.words, each.likelier, f"{each.hits:,}", f"{each.others:,}", floor(each.certified)]
-        for each in finding.tested
-    ]
-    say(console, f"\nTested on {finding.best.trials:,} new outputs a side, after learning from as many:")
-    show(console, rows, right=(2, 3, 4))
-    say(console, _meaning(finding))
+    value, neighbour = finding.inputs
+    apart = "\n           " if len(value) + len(neighbour) > _LINE else ", "
+    say(console, f"inputs     value {value}{apart}neighbour {neighbour}")
+    if telling := [each for each in finding.tested if each.certified > 0]:
+        rows = [["event", "on value", "on neighbour", "epsilon at least"]]
+        rows += [[each.words, *_counts(each), floor(each.certified)] for each in telling]
+        say(console, f"\nTested on {finding.best.trials:,} new outputs a side, after learning from as many:")
+        show(console, rows, right=(1, 2, 3))
+    else:
+        say(console, f"\nNo event told them apart on {finding.best.trials:,} new outputs a side.")
+    say(console, f"\n{_meaning(finding)}")
+
+
+def _style(finding: Finding) -> str:
+    """Green for a bound that says something; yellow where next to nothing was seen."""
+    if finding.refuted:
+        return "bold red"
+    return "bold green" if finding.could_refute and finding.certified > 0 else "bold yellow"
+
+
+def _counts(tested: Tested) -> tuple[str, str]:
+    """How often it happened on the value and on the neighbour."""
+    both = f"{tested.hits:,}", f"{tested.others:,}"
+    return both if tested.likelier == "value" else (both[1], both[0])
 
 
 def _meaning(finding: Finding) -> str:
     """What follows, and what does not."""
     if finding.refuted:
-        return "\nThe claim is false: an honest mechanism shows this less often than once in " + _rarely(finding)
+        wrong = math.floor(1 / (1 - finding.confidence) + 0.5)
+        return f"The claim is false, unless this is the one audit in {wrong:,} that may accuse an honest mechanism."
     most = f"{finding.samples:,} samples a side can certify at most {floor(finding.ceiling)}"
     if not finding.could_refute:
-        return f"\n{most}: too few to refute this claim. Take more: --samples {10 * finding.samples}"
-    return f"\nNothing was found. That is no proof: other neighbours may tell more; {most}."
-
-
-def _rarely(finding: Finding) -> str:
-    return f"{math.floor(1 / (1 - finding.confidence) + 0.5):,} audits."
+        return f"{most}: too few to refute this claim. Take more: --samples {10 * finding.samples}"
+    if finding.certified == 0:
+        return (
+            f"That is no proof, and says little: {most}, but nothing was seen on these inputs. Others may show more "
+            f"(--value and --neighbour), and so may more samples: --samples {10 * finding.samples}"
+        )
+    return f"Nothing was found. That is no proof: other neighbours may tell more; {most}."

@@ -10,7 +10,7 @@ from sfumato.audit.game import Game
 from sfumato.audit.zoo import ZOO, Broken
 from sfumato.cli.audit.told import Order, put_json, show_finding
 from sfumato.cli.screen import output, say, show
-from sfumato.errors import InvalidArgument, SfumatoError
+from sfumato.errors import InvalidArgument, MechanismFailed, SfumatoError
 
 
 class Playing(Order, Protocol):
@@ -25,25 +25,31 @@ def audit_broken(broken: Broken, order: Playing) -> bool:
     if broken.masses is not None and order.plot is not None:
         raise InvalidArgument(f"{broken.name} is refuted by exact probabilities, without a chart; leave --plot out")
     if not (order.as_json or order.quiet):
-        say(output(), f"{broken.story}\n")
+        say(output(), broken.story)
+        say(output(), "\n")
     found = _found(broken, order)
     if isinstance(found, Finding):
         show_finding(found, order)
     elif order.as_json:
         put_json(found.to_dict())
     else:
-        say(output(), found.describe())
+        claimed = f"claimed    {_claimed(broken)}, neighbours by {broken.game.claim.neighbours.value}"
+        say(output(), f"{broken.name}: REFUTED by exact probabilities", "bold red")
+        say(output(), f"{claimed}\ncertified  delta at least {found.delta:.3g} at this epsilon, for certain")
     return found.refuted
 
 
 def audit_zoo(order: Playing) -> bool:
     """All of them; that they are refuted is as it should be, so the zoo as a whole never is."""
-    rows, listed = [["broken mechanism", "claimed", "caught", "how"]], list[dict[str, Any]]()
+    rows, listed = [["broken mechanism", "claimed", "certified", "by the event"]], list[dict[str, Any]]()
     missed = []
     for broken in ZOO:
-        found = _found(broken, order)
+        try:
+            found = _found(broken, order)
+        except MechanismFailed as error:  # such as too few samples to tell what its outputs are
+            raise MechanismFailed(f"{broken.name}: {error}") from None
         listed.append({"story": broken.story, **found.to_dict()})
-        rows.append([broken.name, _claimed(broken), "yes" if found.refuted else "NO", _how(found)])
+        rows.append([broken.name, _claimed(broken), *_certified(found)])
         missed += [] if found.refuted else [broken.name]
     if order.as_json:
         put_json(listed)
@@ -69,7 +75,8 @@ def _claimed(broken: Broken) -> str:
     return f"epsilon {float(claim.epsilon):g}" + (f", delta {float(claim.delta):g}" if claim.delta else "")
 
 
-def _how(found: Finding | ExactFinding) -> str:
+def _certified(found: Finding | ExactFinding) -> tuple[str, str]:
+    """What is certain, and what shows it."""
     if isinstance(found, ExactFinding):
-        return f"exact probabilities: delta at least {found.delta:.3g}"
-    return f"epsilon at least {floor(found.certified)}: {found.best.words}"
+        return f"delta {found.delta:.3g}", "exact probabilities"
+    return f"epsilon {floor(found.certified)}" + ("" if found.refuted else ": not caught"), found.best.words

@@ -6,6 +6,7 @@ import typer
 
 from sfumato.cli.survey.designing import design
 from sfumato.cli.survey.estimating import estimate
+from sfumato.cli.survey.paging import page
 from sfumato.cli.survey.randomising import randomise
 
 app = typer.Typer(
@@ -17,5 +18,5 @@ app = typer.Typer(
         "then estimate sent.csv."
     ),
 )
-for command in (design, randomise, estimate):
+for command in (design, page, randomise, estimate):
     app.command()(command)

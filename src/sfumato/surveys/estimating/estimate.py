@@ -86,7 +86,7 @@ def at_most(
     """For a question whose answers have an order: the share of people with each answer or a lower one."""
     item = survey.item(question)
     if item.question.kind != "ordinal":
-        raise InvalidArgument(f"{question} must be ordinal; got {item.question.kind}; ask with sf.survey.ordinal")
+        raise InvalidArgument(f"{question} must be ordinal; got {item.question.kind}; ask it as an ordinal one")
     received, weights, _ = _received(item, read_answers(survey, answers, duplicates))
     return sums_below(item, received, weights, float(checks.inside(confidence=confidence)))
 

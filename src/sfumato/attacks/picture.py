@@ -1,4 +1,4 @@
-"""Values compared with levels, and power laws."""
+"""The pictures of attacks: right guesses beside guessing and the bound, and errors by number of answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.charts.intervals import BLUE, GREY, HEIGHT, ORANGE, PADDING, PALE, WIDTH, Names, Point, row
+from sfumato.charts import BLUE, GREY, ORANGE, PALE, Names, Point
+
+_WIDTH, _HEIGHT, _PADDING = 480, 300, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,7 @@ def with_levels(points: Sequence[Point], levels: Sequence[Level], names: Names) 
     import altair
 
     title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
-    base = altair.Chart(altair.InlineData(values=[row(point, 0, 100) for point in points]), title=title)
+    base = altair.Chart(altair.InlineData(values=_rows(points)), title=title)
     along = altair.Scale(domain=[0, 100], nice=False)
     up = altair.Y("label", type="nominal", title=names.label or None, sort=None, axis=altair.Axis(labelLimit=220))
 
@@ -49,7 +51,7 @@ def with_levels(points: Sequence[Point], levels: Sequence[Level], names: Names) 
             ),
         )
     )
-    return altair.layer(bars, errors, *caps, lines).properties(width=WIDTH, height=60 + 40 * len(points))
+    return altair.layer(bars, errors, *caps, lines).properties(width=_WIDTH, height=60 + 40 * len(points))
 
 
 def by_powers(points: Sequence[Point], names: Names) -> Any:
@@ -57,12 +59,12 @@ def by_powers(points: Sequence[Point], names: Names) -> Any:
     import altair
 
     title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
-    base = altair.Chart(altair.InlineData(values=[row(point, 0, 0) for point in points]), title=title)
+    base = altair.Chart(altair.InlineData(values=_rows(points)), title=title)
     powers = altair.Scale(type="log", nice=True)
     colour = altair.Color(
         "series", type="nominal", title=names.series or None, sort=None, scale=altair.Scale(range=[ORANGE, GREY, BLUE])
     )
-    along = altair.Scale(type="log", nice=False, padding=PADDING)
+    along = altair.Scale(type="log", nice=False, padding=_PADDING)
     across = altair.X("label", type="quantitative", title=names.label, scale=along)
 
     def up(field: str) -> Any:
@@ -70,7 +72,7 @@ def by_powers(points: Sequence[Point], names: Names) -> Any:
 
     lines = base.mark_line(point=True).encode(x=across, y=up("value"), color=colour)
     errors = base.mark_rule(strokeWidth=2).encode(x=across, y=up("low"), y2="high", color=colour)
-    return altair.layer(lines, errors).properties(width=WIDTH * 2 // 3, height=HEIGHT)
+    return altair.layer(lines, errors).properties(width=_WIDTH * 2 // 3, height=_HEIGHT)
 
 
 def beside(*charts: Any) -> Any:
@@ -78,3 +80,7 @@ def beside(*charts: Any) -> Any:
     import altair
 
     return altair.hconcat(*charts).resolve_scale(color="independent")
+
+
+def _rows(points: Sequence[Point]) -> list[dict[str, Any]]:
+    return [{name: getattr(point, name) for name in ("label", "value", "low", "high", "series")} for point in points]

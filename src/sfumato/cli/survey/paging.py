@@ -1,0 +1,58 @@
+"""`sfumato survey page`: a design in, one page out whose browser randomises; or the sheet of paper."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sfumato.cli import given
+from sfumato.cli.screen import errors, say
+from sfumato.errors import InvalidArgument
+from sfumato.surveys.web import page as write_page
+from sfumato.surveys.web import paper as write_paper
+from sfumato.surveys.written import FILE, load
+
+Published = Annotated[Path, typer.Argument(metavar="DESIGN", help="The design, as it was published.")]
+Out = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")]
+Collect = Annotated[
+    str | None,
+    typer.Option("--collect", metavar="URL", help="The https address that a respondent may send the report to."),
+]
+Period = Annotated[
+    str | None,
+    typer.Option(
+        "--period", metavar="LABEL", help="A browser that is asked again within it sends the same report again."
+    ),
+]
+Paper = Annotated[bool, typer.Option("--paper", help="The sheet of paper alone, to be answered with a coin or a die.")]
+Language = Annotated[str, typer.Option("--language", metavar="TAG", help="The language of the questions, such as de.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
+
+
+def page(
+    design: Published = Path(FILE),
+    out: Out = Path("survey.html"),
+    collect: Collect = None,
+    period: Period = None,
+    paper: Paper = False,
+    language: Language = "en",
+    force: Force = False,
+    quiet: given.Quiet = False,
+) -> None:
+    """Write one page that randomises in a browser.
+
+    It works offline, on the respondent's own device, and shows what is sent before it is.
+
+    Example: sfumato survey page survey.toml --output survey.html --collect https://survey.example/reports
+    """
+    survey = load(design)
+    if paper and (collect is not None or period is not None):
+        raise InvalidArgument("--paper takes neither --collect nor --period; got one of them; leave it out")
+    if paper:
+        write_paper(survey, out, language=language, force=force)
+    else:
+        write_page(survey, out, collect=collect, period=period, language=language, force=force)
+    if not quiet:
+        say(errors(), f"{'sheet' if paper else 'page'}: {out}")
