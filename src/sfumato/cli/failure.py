@@ -67,8 +67,6 @@ _IN_SHELL: tuple[tuple[str, str], ...] = (
     (r"keep it elsewhere", "keep it elsewhere: url = '/other/folder/ledger.db' below [ledger] in sfumato.toml"),
     (r"\bforce=True\b", "--force"),
     (r" \(pandas: to_csv\(index=False\)\)", ""),
-    (r"\bforce=True", "--force"),
-    (r"\bduplicates='first'", "--duplicates first"),
     (r"unit=\{'(\w+)': '([^']*)'\}", r"unit = { \1 = '\2' }"),
     (r"write through\('orders', on='order_id'\)", "write unit = { through = 'orders', on = 'order_id' }"),
     (r"keys=(?:sf\.)?dates\(([^()]*)\)", r"dates = [\1]"),
