@@ -104,7 +104,7 @@ def test_no_arguments_show_the_help(call: Call) -> None:
     [
         ("use-the-command-line", 8, "income.svg", "asked before"),
         ("audit", 4, "audit.svg", "float-laplace: REFUTED"),
-        ("attack", 3, "averaging.svg", "6,039,000"),
+        ("attack", 2, "averaging.svg", "6,039,000"),
         ("report-risk", 4, "risk.svg", "k-anonymity: k = 4"),
         ("run-a-survey", 1, "survey.svg", "smoker by party"),
     ],
