@@ -69,7 +69,7 @@ def test_the_reference_names_every_command_and_option(path: tuple[str, ...]) -> 
             assert all(re.search(rf"`{option}\b", REFERENCE) for option in each.opts), each.opts
 
 
-@pytest.mark.parametrize("name", sorted(LISTED - {"ledger", "allowance", "attack"}))
+@pytest.mark.parametrize("name", sorted(LISTED - {"ledger", "allowance", "attack", "survey"}))
 def test_the_help_ends_with_examples(name: str, call: Call) -> None:
     """Whose options there are."""
     lines = call(name, "--help").out.partition("Examples:\n")[2].splitlines()
