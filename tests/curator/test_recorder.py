@@ -18,7 +18,8 @@ from curator.recording import Shared, recorded, search
 from sfumato.audit.recorder import large, record
 from sfumato.curator import measure, zoom
 from sfumato.dataset.frame import Frame
-from sfumato.engines import duckdb_run as engine
+from sfumato.engines import run as engine
+from sfumato.engines.dialect import DUCKDB
 from sfumato.engines.duckdb import DuckdbEngine
 from sfumato.plan import selection
 from sfumato.plan.relation import stored
@@ -88,7 +89,7 @@ def test_a_weight_brings_every_influence_down_to_the_limit() -> None:
         limit = random.choice((1, 2, 3, 2**30, 2**60, 2**62, random.randint(1, 2**62)))
         influence = random.choice((limit, limit + 1, limit - 1, 2 * limit, random.randint(1, 2**63), 2**62 - 1))
         row = random.randint(-(2**31), 2**31)
-        weight = engine.weight(f"CAST({influence} AS HUGEINT)", limit)
+        weight = engine.weight(DUCKDB, f"CAST({influence} AS HUGEINT)", limit)
         sql = f"SELECT f, CAST({row} AS BIGINT) * f // {engine.WEIGHT} FROM (SELECT {weight} AS f)"
         ((f, cell),) = connection.execute(sql).fetchall()
         assert influence * f <= limit * engine.WEIGHT or influence <= limit
