@@ -22,7 +22,7 @@ def test_a_survey_from_questions_to_estimates(call: Call, folder: Path) -> None:
     """Design, randomise, estimate, cross, draw: each says what it did, and estimates lie inside [0, 1]."""
     designed = call(*DESIGN, "--epsilon", "4", "--people", "600", "--error", "0.02")
     assert designed.code == 0 and "For a standard error of 2\xa0% from noise ask" in designed.out
-    assert "with a trusted curator" in designed.out and "design: survey.toml" in designed.err
+    assert "A curator's noise" in designed.out and "design: survey.toml" in designed.err
     write_answers(folder)
     randomised = call("survey", "randomise", "answers.csv", "--output", "sent.csv")
     assert randomised.code == 0 and "600 people, epsilon 4 each" in randomised.err
