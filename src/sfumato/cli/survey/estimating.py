@@ -162,7 +162,7 @@ def _show(found: Estimates) -> None:
         say(console, f"{result.question.text}  ({result.people:,} answers, epsilon {result.epsilon:.4g})", "bold")
         is_share = not isinstance(result.question, Number)
         rows = sorted(result.rows, key=lambda row: -row.value)[:_SHOWN] if len(result.rows) > _SHOWN else result.rows
-        head = ("answer", "estimate", "error", f"{100 * result.confidence:.4g} % interval", "tidy")
+        head = ("answer", "estimate", "error", f"{100 * result.confidence:.4g} % interval", "tidy (biased)")
         show(console, [head, *(_row(row, is_share) for row in rows)], right=(1, 2, 3, 4))
         if len(rows) < len(result.rows):
             say(console, f"the largest {len(rows)} of {len(result.rows)} answers; --format csv has all")
