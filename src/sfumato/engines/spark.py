@@ -7,6 +7,7 @@ a part of the copy is lost the question fails.
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from sfumato.engines.stored import reading
 from sfumato.plan.price import PricedPlan
 
 DAY = 86_400.0
+COPIED = "counted"  # the rows of a question, from which all else follows
 _DIALECT = SparkDialect()
 _SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -90,7 +92,7 @@ class SparkSession:
         """The rows that count are copied for good; what follows from them is kept as long as there is room."""
         self.statements.append(f"CREATE TEMPORARY VIEW {name} AS {sql}")
         rows = self._spark.sql(sql)
-        rows = rows.localCheckpoint(eager=True) if name == "counted" else rows.persist()
+        rows = rows.localCheckpoint(eager=True) if name == COPIED else rows.persist()
         if name in self._kept:
             self._kept.pop(name).unpersist()
         self._kept[name] = rows
@@ -128,7 +130,10 @@ class SparkSession:
         """All passes read one copy."""
 
     def close(self) -> None:
-        """Give back what is kept."""
+        """Give back what is kept; a copy is given back by Spark, when nobody names it any more."""
         for name, rows in self._kept.items():
-            rows.unpersist()
-            self._spark.catalog.dropTempView(name)
+            with contextlib.suppress(Exception):  # the answer is there; what stays ends with the session
+                self._spark.catalog.dropTempView(name)
+                if name != COPIED:
+                    rows.unpersist()
+        self._kept.clear()
