@@ -27,7 +27,7 @@ from sfumato.mechanisms.local import (
     UnaryResponse,
 )
 from sfumato.mechanisms.samplers import discrete_laplace
-from sfumato.surveys.question import Boxes, Choice, Number, Question
+from sfumato.surveys.question import Boxes, Choice, Number, Question, in_rows
 
 Randomiser = (
     BlockResponse | UnaryResponse | BoxResponse | PaddedResponse | DuchiResponse | PiecewiseResponse | Geometric
@@ -118,15 +118,16 @@ class Item:
         if isinstance(self.question, Choice):
             return [*self.question.places(answers)]
         found: list[Any] = []
-        strange = 0
-        for answer in answers:
+        strange: list[tuple[int, OutsideRange]] = []
+        for row, answer in enumerate(answers):
             try:
                 found.append(self.question.place(answer))
             except OutsideRange as refusal:
-                strange, last = strange + 1, refusal
+                strange.append((row, refusal))
         if strange:
-            first, got, rest = str(last).partition("; got ")
-            raise OutsideRange(f"{first}{got}{strange} of {len(answers)} rows that are not: {rest}")
+            row, first = strange[0]
+            told, apart, hint = str(first).rpartition("; ")
+            raise OutsideRange(f"{told}{in_rows(len(strange), len(answers), row)}{apart}{hint}")
         return found
 
     def _released(self, places: list[Any], entropy: Entropy) -> Received:

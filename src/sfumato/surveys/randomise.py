@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sfumato.dataset.name import nearest
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, UnknownName
 from sfumato.mechanisms.local.odds import below
@@ -78,7 +79,7 @@ def _check_names(survey: Design, answers: Mapping[str, Any]) -> None:
     known = [item.name for item in survey.items]
     for name in answers:
         if name not in known:
-            raise UnknownName(f"unknown question {name!r}; known are {', '.join(known)}")
+            raise UnknownName(f"unknown question {name!r}; {nearest(name, known)} (leave out what is no question)")
 
 
 def _asked(survey: Design, kept: Mapping[str, str], entropy: Entropy) -> list[Item]:

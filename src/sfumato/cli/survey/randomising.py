@@ -15,6 +15,7 @@ from sfumato.cli.progress import working
 from sfumato.cli.screen import errors, say
 from sfumato.curator.phases import Phase
 from sfumato.errors import InvalidArgument
+from sfumato.surveys.design import Design
 from sfumato.surveys.randomise import Memory, randomise_all
 from sfumato.surveys.randomise import randomise as randomise_one
 from sfumato.surveys.written import FILE, load
@@ -56,6 +57,10 @@ def randomise(
 ) -> None:
     """Randomise answers of one person, or of a file.
 
+    The file has a column for each question, named like it, and perhaps respondent, weight and stratum, which are
+    passed on as they are. Several answers to one question stand with ; between them, 'none' where none applies; a
+    question that was not answered is left empty.
+
     Example: sfumato survey randomise answers.csv --design survey.toml --output sent.csv
     """
     if (answers is None) == (not one):
@@ -73,6 +78,8 @@ def randomise(
         with working("randomising", hidden=quiet or as_json) as told:
             told(Phase("randomising", 1, 2))
             columns = randomise_all(survey, answers)
+        if not columns["design"]:
+            raise InvalidArgument(f"{answers.name} must have a row for each person; got none below its head; add them")
     text = _json(columns) if as_json else _csv(columns)
     if out is None:
         print(text, end="")
@@ -84,9 +91,16 @@ def randomise(
     except OSError as error:
         raise InvalidArgument(f"{out.name} cannot be written: {error.strerror}; choose another folder") from None
     if not quiet:
-        people = len(columns["design"])
-        say(errors(), f"sent: {out}, {people:,} people, epsilon {float(survey.epsilon):.4g} each")
-        say(errors(), "Keep the true answers where they are: only this file may go. A second run costs epsilon again.")
+        _tell(columns, survey, out)
+
+
+def _tell(columns: dict[str, list[str]], survey: Design, out: Path) -> None:
+    count = len(columns["design"])
+    people = f"{count:,} {'person' if count == 1 else 'people'}"
+    say(errors(), f"sent: {out}, {people}, epsilon {float(survey.epsilon):.4g} each")
+    for name in (item.name for item in survey.items if not any(columns[item.name])):
+        say(errors(), f"Note: nobody's answer to {name} is in it; has the file a column of that name?")
+    say(errors(), "Keep the true answers where they are: only this file may go. A second run costs epsilon again.")
 
 
 def _answer(text: str) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sfumato import charts
 from sfumato.errors import InvalidArgument
 from sfumato.mechanisms.local import BlockResponse, BoxResponse, PaddedResponse, UnaryResponse
-from sfumato.surveys.estimating.statistic import Estimate, Weights, effective
+from sfumato.surveys.estimating.statistic import BEYOND, Estimate, Weights, effective, inside
 from sfumato.surveys.item import Item, Received
 from sfumato.surveys.question import Boxes, Choice
 
@@ -45,6 +45,13 @@ class CrossTable:
         """The estimate for a pair."""
         return self.cells[self.row_labels.index(row)][self.column_labels.index(column)]
 
+    @property
+    def reach(self) -> float:
+        """How many standard errors an interval reaches to either side."""
+        from scipy.special import ndtri
+
+        return -float(ndtri((1 - self.confidence) / 2))
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         listed = [
@@ -63,11 +70,13 @@ class CrossTable:
     def plot(self) -> Any:
         """Shares of pairs with their intervals, as an Altair chart; the second question by colour."""
         points = [
-            charts.Point(row, cell.value, *cell.interval, column)
+            charts.Point(row, inside(cell), *cell.interval, column)
             for row, line in zip(self.row_labels, self.cells, strict=True)
             for column, cell in zip(self.column_labels, line, strict=True)
         ]
-        subtitle = (f"{self.people:,} people; bars: {self.confidence:.0%} intervals",)
+        subtitle: tuple[str, ...] = (f"{self.people:,} people; bars: {100 * self.confidence:.4g} % intervals",)
+        if any(inside(cell) != cell.value for line in self.cells for cell in line):
+            subtitle = (*subtitle, BEYOND)
         title = f"{self.rows} by {self.columns}"
         return charts.with_intervals(points, charts.Names(self.rows, "share of people", title, self.columns, subtitle))
 

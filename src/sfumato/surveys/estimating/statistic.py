@@ -34,6 +34,7 @@ from sfumato.surveys.question import Boxes, Choice, Number
 
 FEW = 30
 MEAN = "mean"
+BEYOND = "estimates beyond what is possible (below 0, above 1) are drawn at the edge"
 Weights = NDArray[np.float64]
 
 
@@ -50,6 +51,12 @@ class Estimate:
     error: float
     interval: tuple[float, float]
     tidy: float = math.nan
+
+
+def inside(estimate: Estimate) -> float:
+    """The value as a chart shows it: at the edge of what is possible where it lies beyond, as its interval does."""
+    low, high = estimate.interval
+    return min(high, max(low, estimate.value))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,11 +31,12 @@ const Visit = (() => {
   function read(question) {
     const box = by(question.id);
     if (question.kind === "number") {
-      const text = box.querySelector("input").value.trim().replace("\u2212", "-");
+      const typed = box.querySelector("input").value.trim().replace("\u2212", "-");
+      const text = /^[+-]?\d+,(\d{1,2}|\d{4,})$/.test(typed) ? typed.replace(",", ".") : typed; // some phones have no point
       if (!text) return { place: null, words: NOTHING };
       const place = text.length > 40 || text.includes("/") ? null : Randomise.placeOf(text, question);
       if (place === null)
-        return { error: "Write one number within these bounds, with a point for decimals and no other signs." };
+        return { error: "Write one number within these bounds, with digits alone: no unit, and nothing between thousands." };
       return { place, words: text };
     }
     if (question.kind === "several-of") {
@@ -64,7 +65,7 @@ const Visit = (() => {
       case "unary":
       case "every-box": return ticked(bit);
       case "one-box": return `${answers[Number(sent) >> 1]}: ${Number(sent) & 1 ? "ticked" : "not ticked"}`;
-      case "duchi": return sent === "1" ? "the upper end" : "the lower end";
+      case "duchi": return sent === "1" ? "high" : "low";
       case "piecewise": return `a place from 0 to ${question.steps + question.width - 1}, around yours or anywhere`;
       case "laplace": return `place ${sent} on a scale from 0 to ${question.steps}, noise added`;
     }
@@ -106,8 +107,10 @@ const Visit = (() => {
     const empty = answers.filter((each) => each.place === null).length;
     if (empty && by("randomise").dataset.empty !== String(empty)) {
       by("randomise").dataset.empty = String(empty);
-      const them = empty === 1 ? "One question is" : `${empty} questions are`;
-      tell("amiss", `${them} not answered. That you left it out is not protected: it is sent as it is. Answer, or press the button again.`);
+      const places = asked.length === 1 ? [] : answers.flatMap((each, i) => (each.place === null ? [i + 1] : []));
+      const which = places.length ? ` (${places.join(", ")})` : "";
+      const them = empty === 1 ? `One question is not answered${which}` : `${empty} questions are not answered${which}`;
+      tell("amiss", `${them}. That you left ${empty === 1 ? "it" : "them"} out is not protected: it is sent as it is. Answer, or press the button again.`);
       return;
     }
     tell("amiss", "");
