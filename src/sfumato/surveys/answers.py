@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from sfumato.dataset.name import nearest
 from sfumato.errors import DesignChanged, Duplicated, InvalidArgument, OutsideRange, SourceNotFound, UnknownName
 from sfumato.surveys.design import Design
+from sfumato.surveys.question import is_missing
 from sfumato.surveys.written import short
 
 DESIGN, RESPONDENT, WEIGHT, STRATUM = "design", "respondent", "weight", "stratum"
@@ -156,6 +157,6 @@ def _weights(given: Sequence[Any]) -> NDArray[np.float64]:
 
 
 def _text(cell: Any) -> str:
-    if cell is None or cell != cell:
+    if is_missing(cell):
         return ""
     return cell.strip() if isinstance(cell, str) else str(cell)
