@@ -48,6 +48,16 @@ def test_one_person_with_a_memory(call: Call, folder: Path) -> None:
     again = call("survey", "randomise", "--answer", "smoker=no", "--memory", "mine.json", "--json")
     assert first.code == 0 and json.loads(first.out) == json.loads(again.out)
     assert json.loads(first.out)["party"] == "" and (folder / "mine.json").exists()
+    assert "epsilon 1.099 was spent in all" in again.err
+
+
+def test_an_answer_can_be_asked_for_so_that_no_history_holds_it(
+    call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call(*DESIGN, "--odds", "3")
+    monkeypatch.setattr("typer.prompt", lambda name, **how: "yes" if how["hide_input"] else "shown")
+    asked = call("survey", "randomise", "--answer", "smoker", "--json")
+    assert asked.code == 0 and json.loads(asked.out)["smoker"] in ("0", "1")
 
 
 def test_a_design_as_json_and_from_a_draft(call: Call, folder: Path) -> None:

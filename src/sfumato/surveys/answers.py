@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from sfumato.dataset.name import nearest
 from sfumato.errors import DesignChanged, Duplicated, InvalidArgument, OutsideRange, SourceNotFound, UnknownName
 from sfumato.surveys.design import Design
+from sfumato.surveys.question import is_missing
 from sfumato.surveys.written import short
 
 _APART = (",", ";", "\t")  # between the fields of a CSV file; a comma where none is in the head
@@ -162,7 +163,7 @@ def _weights(given: Sequence[Any]) -> NDArray[np.float64]:
 
 
 def _text(cell: Any) -> str:
-    if cell is None or cell != cell:
+    if is_missing(cell):
         return ""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < _EXACT:  # a column of whole numbers with gaps
         return str(int(cell))

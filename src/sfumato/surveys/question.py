@@ -18,6 +18,8 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from sfumato import checks
 from sfumato.errors import InvalidArgument, OutsideRange
 from sfumato.mechanisms.local.box_response import read_most
@@ -63,7 +65,7 @@ class Choice:
         known = {text: place for place, text in enumerate(self.categories)}
         skipped = len(self.answers) if self.skip == "private" else None
         found = [
-            skipped if _is_missing(answer) else known.get(answer if type(answer) is str else str(answer), -1)
+            skipped if is_missing(answer) else known.get(answer if type(answer) is str else str(answer), -1)
             for answer in answers
         ]
         if -1 in found:  # perhaps for blanks at their ends, or for capitals
@@ -100,7 +102,7 @@ class Boxes:
 
     def place(self, answer: Any) -> tuple[int, ...] | None:
         """Where the answers stand, in their order; the text 'none' or an empty list: no box; None: not answered."""
-        if _is_missing(answer):
+        if is_missing(answer):
             return None
         given = answer.split(APART) if isinstance(answer, str) else answer
         if not isinstance(given, Collection):
@@ -134,7 +136,7 @@ class Number:
 
     def place(self, answer: Any) -> int | None:
         """The nearest step to a number; None: not answered."""
-        if _is_missing(answer):
+        if is_missing(answer):
             return None
         try:
             exact = _number(answer)
@@ -214,8 +216,12 @@ def number(
     return Number(name, text or name, Scale.read(bounds, steps))
 
 
-def _is_missing(answer: Any) -> bool:
-    return answer is None or answer != answer or (isinstance(answer, str) and not answer.strip())
+def is_missing(answer: Any) -> bool:
+    """Whether a cell holds nothing: None, an empty text, or what libraries of tables write instead."""
+    if answer is None or isinstance(answer, str):
+        return answer is None or not answer.strip()
+    differs = answer != answer  # NaN; what pandas calls NA compares as NA
+    return bool(differs) if isinstance(differs, bool | np.bool_) else differs is answer
 
 
 def _number(answer: Any) -> Fraction:

@@ -27,7 +27,10 @@ Source = Annotated[
 One = Annotated[
     list[str] | None,
     typer.Option(
-        "--answer", metavar="NAME=ANSWER", help="An answer of one person, instead of a file; may be repeated."
+        "--answer",
+        metavar="NAME[=ANSWER]",
+        help="An answer of one person, instead of a file; may be repeated. A name alone is asked for, and not shown: "
+        "what is typed after = stays in the shell's history.",
     ),
 ]
 Sent = Annotated[
@@ -74,6 +77,8 @@ def randomise(
         kept = None if memory is None else Memory(memory)
         sent = randomise_one(survey, dict(map(_answer, one or [])), memory=kept, period=period)
         columns = {name: [text] for name, text in sent.items()}
+        if kept is not None and not quiet:
+            say(errors(), f"With this memory epsilon {float(kept.spent):.4g} was spent in all.")
     else:
         with working("randomising", hidden=quiet or as_json) as told:
             told(Phase("randomising", 1, 2))
@@ -84,12 +89,7 @@ def randomise(
     if out is None:
         print(text, end="")
         return
-    try:
-        fresh = out.with_name(out.name + ".new")
-        fresh.write_text(text, encoding="utf-8")
-        fresh.replace(out)
-    except OSError as error:
-        raise InvalidArgument(f"{out.name} cannot be written: {error.strerror}; choose another folder") from None
+    _write(out, text)
     if not quiet:
         _tell(columns, survey, out)
 
@@ -103,11 +103,20 @@ def _tell(columns: dict[str, list[str]], survey: Design, out: Path) -> None:
     say(errors(), "Keep the true answers where they are: only this file may go. A second run costs epsilon again.")
 
 
+def _write(out: Path, text: str) -> None:
+    try:
+        fresh = out.with_name(out.name + ".new")
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(out)
+    except OSError as error:
+        raise InvalidArgument(f"{out.name} cannot be written: {error.strerror}; choose another folder") from None
+
+
 def _answer(text: str) -> tuple[str, str]:
     name, equals, answer = text.partition("=")
-    if not equals:
-        raise InvalidArgument(f"--answer must be NAME=ANSWER; got {text!r}; for example --answer smoker=yes")
-    return name.strip(), answer
+    if not name.strip():
+        raise InvalidArgument("--answer must be NAME=ANSWER, or NAME; got no name; for example --answer smoker=yes")
+    return name.strip(), answer if equals else typer.prompt(name.strip(), default="", hide_input=True, err=True)
 
 
 def _csv(columns: dict[str, list[str]]) -> str:

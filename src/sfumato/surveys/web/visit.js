@@ -114,6 +114,7 @@ const Visit = (() => {
       return;
     }
     tell("amiss", "");
+    if (again()) return; // another tab was faster
     const sent = new Map(asked.map((each, i) => [each.name, Randomise.send(each, answers[i].place, Randomise.below)]));
     const made = assemble((name) => sent.get(name) ?? "");
     if (period !== null) {
@@ -137,14 +138,37 @@ const Visit = (() => {
     return Object.freeze(Object.fromEntries([...beside, ...questions.map(({ name }) => [name, text(name)])]));
   }
 
-  // What was sent in this period, if anything was.
+  // What was sent in this period, if anything was. What is there and cannot be read is no leave to draw anew.
   function remembered() {
+    let text = null;
     try {
-      const kept = JSON.parse(localStorage.getItem(KEY));
-      return kept && assemble((name) => String(kept[name] ?? ""));
+      text = localStorage.getItem(KEY);
     } catch {
-      return null;
+      return null; // nothing can be kept either, and then nothing is drawn
     }
+    const kept = text === null ? null : JSON.parse(text);
+    if (text !== null && (kept === null || typeof kept !== "object")) throw new Error("no report");
+    return kept && assemble((name) => String(kept[name] ?? ""));
+  }
+
+  // Show what was sent in this period, if anything was, and whether it was.
+  function again() {
+    let kept = null;
+    try {
+      kept = period === null ? null : remembered();
+    } catch {
+      refuse("What this browser kept of its report cannot be read, and a second draw would give more away. Nothing is asked or sent.");
+      return true;
+    }
+    if (!kept) return false;
+    report = kept;
+    asked = questions;
+    by("questions").hidden = true;
+    tell("drawn", "");
+    clear();
+    show(null);
+    tell("again", "This device has answered in this period already. What it sent then is sent again, so that no second draw gives your answer away.", true);
+    return true;
   }
 
   async function send() {
@@ -188,11 +212,15 @@ const Visit = (() => {
 
   const csv = () => `${Object.keys(report).join(",")}\r\n${Object.values(report).join(",")}\r\n`;
 
-  function forget() {
+  function clear() {
     for (const each of document.querySelectorAll("#questions input, #questions select"))
       if (each.matches("[type=radio], [type=checkbox]")) each.checked = false;
       else each.value = "";
-    for (const each of document.querySelectorAll(".own")) each.remove();
+    if (report) for (const each of document.querySelectorAll(".own")) each.remove();
+  }
+
+  function forget() {
+    clear();
     tell("told", "Your answers are cleared. The report stays as it is.", true);
   }
 
@@ -204,6 +232,7 @@ const Visit = (() => {
     by("forget").addEventListener("click", forget);
     by("send")?.addEventListener("click", send);
     by("print")?.addEventListener("click", () => print());
+    addEventListener("pagehide", clear); // whoever goes back to this page finds no answers
     for (const each of document.querySelectorAll("input[type=checkbox]"))
       each.addEventListener("change", () => { // none of these, or some of them
         if (!each.checked) return;
@@ -213,14 +242,7 @@ const Visit = (() => {
   }
 
   function begin() {
-    const kept = period === null ? null : remembered();
-    if (kept) {
-      report = kept;
-      by("questions").hidden = true;
-      show(null);
-      tell("again", "This device has answered in this period already. What it sent then is sent again, so that no second draw gives your answer away.", true);
-      return;
-    }
+    if (again()) return;
     if (design.ask === "one" && questions.length > 1) {
       asked = [Randomise.drawn(questions, Randomise.below)];
       for (const each of questions) by(each.id).hidden = each !== asked[0];
