@@ -49,7 +49,7 @@ def test_the_json_is_the_outcome_for_a_program(call: Call) -> None:
     assert {"success", "low", "high", "hits", "trials", "answered"} <= set(first["curator"])
 
 
-@pytest.mark.parametrize("file", ("chart.svg", "chart.png", "chart.html"))
+@pytest.mark.parametrize("file", ("chart.svg", "chart.png"))
 def test_a_chart_shows_both_sides(call: Call, folder: Path, file: str) -> None:
     """Beside guessing and the bound."""
     shown = call("attack", "averaging", *SMALL["averaging"], "--plot", file)
@@ -101,6 +101,15 @@ def test_what_would_be_ignored_or_is_missing_is_said_by_its_option(
     (folder / "a.csv").write_text("name,pay\nAnn,3\nBob,4\nCy,5\n", encoding="utf-8")
     shown = call("attack", *arguments)
     assert shown.code == 2 and shown.out == "" and said in " ".join(shown.err.split())
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_the_help_ends_with_examples(call: Call, name: str) -> None:
+    """Whose options there are."""
+    helped = call("attack", name, "--help").out
+    lines = helped.partition("Examples:\n")[2].splitlines()
+    assert lines and all(line.strip().startswith(f"sfumato attack {name}") for line in lines)
+    assert all(word in helped.partition("Examples:")[0] for line in lines for word in line.split() if word[:2] == "--")
 
 
 def test_quiet_says_the_figures_alone(call: Call) -> None:

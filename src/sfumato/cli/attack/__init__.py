@@ -35,6 +35,7 @@ STORIES_BY_NAME = {
     "membership": MEMBERSHIP,
 }
 
+
 app = typer.Typer(
     rich_markup_mode=None,
     invoke_without_command=True,
@@ -181,7 +182,12 @@ def reconstruction(
     )  # fmt: skip
 
 
-@app.command(epilog=given.examples("sfumato attack linkage --data my.csv --columns zip,sex,born --secret diagnosis"))
+@app.command(
+    epilog=given.examples(
+        "sfumato attack linkage --epsilon 0.1",
+        "sfumato attack linkage --data my.csv --columns zip,sex,born --secret diagnosis",
+    )
+)
 def linkage(
     patients: Annotated[int, typer.Option("--patients", metavar="NUMBER", help="How many rows there are.")] = PATIENTS,
     trials: Trials = TARGETS,
