@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -46,6 +47,18 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 
 
 ALL = dict(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("name", sorted(LISTED))
+def test_the_help_of_every_command_ends_with_examples(name: str, call: Call) -> None:
+    """One in a line, as it is typed; commands and options in it exist."""
+    listed = call(name, "--help").out.partition("\n  Examples:\n")[2].splitlines()
+    assert listed and all(line.startswith(f"    sfumato {name}") for line in listed)
+    for line in listed:
+        words = shlex.split(line)[1:]
+        command = ALL[tuple(words[:2])] if tuple(words[:2]) in ALL else ALL[tuple(words[:1])]
+        known = {option for each in command.params for option in each.opts}
+        assert {word for word in words if word.startswith("-")} <= known, line
 
 
 @pytest.mark.parametrize("path", ALL, ids=" ".join)

@@ -239,7 +239,8 @@ def _own(
     amount, names = own.column(column, "column"), own.column(name, "name")
     if bounds is None:
         raise InvalidArgument(f"bounds must be declared for column {amount!r}; got none; for example 0 200000")
-    wanted, values = own.value(names, target if target is not None else own.values(names)[0]), own.numbers(amount)
+    wanted = own.value(names, target if target is not None else own.values(names)[0], "target")
+    values = own.numbers(amount)
     places = [place for place, each in enumerate(own.values(names)) if each == wanted]
     if len(places) > 1:
         raise InvalidArgument(

@@ -53,19 +53,19 @@ class Own:
         """The values of a column, in order."""
         return self.columns[name]
 
-    def value(self, name: str, wanted: object) -> Any:
+    def value(self, name: str, wanted: object, option: str = "value") -> Any:
         """A value of a column, as the table has it; without a wish the first one of a column that has two."""
         known = list(dict.fromkeys(each for each in self.columns[name] if each is not None))
         if wanted is None and len(known) == 2:
             return max(known)
         if wanted is None:
             raise InvalidArgument(
-                f"value must be given where column {name!r} has not just two; got none; name one of its values"
+                f"{option} must be given where column {name!r} has not just two; got none; name one of its values"
             )
         for each in known:
             if each == wanted or str(each) == str(wanted):
                 return each
-        raise InvalidArgument(f"value must be one of column {name!r} of {self.label}; got {wanted!r}; name another")
+        raise InvalidArgument(f"{option} must be one of column {name!r} of {self.label}; got {wanted!r}; name another")
 
     def numbers(self, name: str) -> list[float]:
         """The values of a column of numbers."""

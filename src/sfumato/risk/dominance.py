@@ -75,7 +75,9 @@ def dominance(rows: Rows, column: str, by: Sequence[str], contributor: str | Non
     usable += f" AND {who} IS NOT NULL" if who else ""
     (left_out, kept) = rows.one(f"SELECT count(*) FILTER (NOT ({usable})), count(*) FILTER ({usable}) FROM {rows.sql}")
     if not kept:
-        raise InvalidArgument(f"{rows.label}: column {column!r} must hold numbers to be added up; got none")
+        raise InvalidArgument(
+            f"{rows.label}: column {column!r} must hold numbers to be added up; got none; choose another"
+        )
     each = f"SELECT {', '.join([*keys, f'{value} AS x'])} FROM {rows.sql} WHERE {usable}"
     if who:
         summed = f"fsum({value}) AS x"

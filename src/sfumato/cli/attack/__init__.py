@@ -36,16 +36,15 @@ STORIES_BY_NAME = {
 }
 
 
-def _examples(*lines: str) -> str:
-    """As click prints them line by line, which a backspace before them tells it to."""
-    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
-
-
 app = typer.Typer(
     rich_markup_mode=None,
     invoke_without_command=True,
     help="Attacks on a raw release and on the curator.",
-    epilog=_examples("sfumato attack reconstruction --epsilon 1 --plot chart.svg"),
+    epilog=given.examples(
+        "sfumato attack",
+        "sfumato attack reconstruction --epsilon 1 --plot chart.svg",
+        "sfumato attack linkage --data my.csv --columns zip,sex,born --secret diagnosis",
+    ),
 )
 
 Allowed = Annotated[
@@ -84,14 +83,18 @@ def _listed(context: typer.Context) -> None:
     if context.invoked_subcommand is not None:
         return
     console = output()
-    say(console, "Each attack asks the same questions of a raw release and of the curator, and counts right guesses.")
+    say(
+        console,
+        "Each attack asks the same questions of a raw release and of the curator, who adds noise and keeps a ledger, "
+        "and counts right guesses.",
+    )
     for name, story in STORIES_BY_NAME.items():
         say(console, f"\n{name}", "bold")
         say(console, f"  {story}")
     say(console, "\nTry one: sfumato attack differencing. Its options: sfumato attack differencing --help")
 
 
-@app.command(epilog=_examples("sfumato attack differencing --kind mean --plot chart.svg"))
+@app.command(epilog=given.examples("sfumato attack differencing --kind mean --plot chart.svg"))
 def differencing(
     kind: Annotated[str, typer.Option("--kind", metavar="KIND", help="sum, mean, count or refusal.")] = "sum",
     people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many there are.")] = PEOPLE,
@@ -123,7 +126,7 @@ def differencing(
     )  # fmt: skip
 
 
-@app.command(epilog=_examples("sfumato attack averaging --repeats 100"))
+@app.command(epilog=given.examples("sfumato attack averaging --repeats 100"))
 def averaging(
     repeats: Annotated[
         int, typer.Option("--repeats", metavar="NUMBER", help="How often the question is asked.")
@@ -147,7 +150,7 @@ def averaging(
     )
 
 
-@app.command(epilog=_examples("sfumato attack reconstruction --people 50 --questions 200 --method linear-program"))
+@app.command(epilog=given.examples("sfumato attack reconstruction --people 50 --questions 200 --method linear-program"))
 def reconstruction(
     people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many there are.")] = 100,
     questions: Annotated[int, typer.Option("--questions", metavar="NUMBER", help="How many subsets.")] = 400,
@@ -180,7 +183,7 @@ def reconstruction(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=given.examples(
         "sfumato attack linkage --epsilon 0.1",
         "sfumato attack linkage --data my.csv --columns zip,sex,born --secret diagnosis",
     )
@@ -218,7 +221,7 @@ def linkage(
     )
 
 
-@app.command(epilog=_examples("sfumato attack intersection --epsilon 1"))
+@app.command(epilog=given.examples("sfumato attack intersection --epsilon 1"))
 def intersection(
     trials: Trials = CONDITIONS,
     data: Data = None,
@@ -250,7 +253,7 @@ def intersection(
     )  # fmt: skip
 
 
-@app.command(epilog=_examples("sfumato attack membership --people 100 --traits 2000"))
+@app.command(epilog=given.examples("sfumato attack membership --people 100 --traits 2000"))
 def membership(
     people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many candidates.")] = CANDIDATES,
     traits: Annotated[int, typer.Option("--traits", metavar="NUMBER", help="How many frequencies.")] = TRAITS,
