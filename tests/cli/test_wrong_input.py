@@ -69,7 +69,7 @@ def test_a_slip_is_one_line_and_one_hint(
     [
         (("ask", COUNT, "-e", "1", "--bound", "many"), "Invalid value for '--bound'"),
         (("ask", COUNT, "-e", "1", "--format", "xml"), "'xml' is not one of 'table', 'csv', 'json', 'arrow'"),
-        (("survey",), "No such command 'survey'"),
+        (("synthesise",), "No such command 'synthesise'"),
         (("ledger", "burn"), "No such command 'burn'"),
     ],
 )
