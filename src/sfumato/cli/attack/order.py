@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from sfumato import charts
 from sfumato.attacks import Outcome, Side
 from sfumato.attacks.outcome import percent
 from sfumato.cli.failure import INTERRUPTED
@@ -91,8 +92,7 @@ class Order:
     def _draw(self, outcome: Outcome) -> None:
         if self.plot is None:
             return
-        inline = {"inline": True} if self.plot.suffix.lower() == ".html" else {}  # works offline
-        outcome.plot().save(str(self.plot), **inline)
+        charts.save(outcome.plot(), self.plot)
         if not self.quiet:
             say(errors(), f"chart: {self.plot}")
 
