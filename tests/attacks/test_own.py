@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ import pytest
 
 import sfumato as sf
 from attacks.judging import exceeds
-from sfumato.attacks import Outcome
+from sfumato.attacks import Outcome, own
 from sfumato.attacks.chance import Chance
 from sfumato.attacks.linkage import _Case, _rounds, _secrets
 from sfumato.attacks.reconstruction import _own_bits
@@ -189,6 +190,15 @@ def test_a_slip_is_told_before_anything_runs(
     with pytest.raises(kind, match=said) as refused:
         attack(people, tmp_path)
     assert str(refused.value).count(";") >= 1
+
+
+def test_a_table_too_large_for_the_memory_is_refused(tmp_path: Path) -> None:
+    """Before its rows are read one by one."""
+    with (
+        patch.object(own, "MOST_ROWS", 3),
+        pytest.raises(InvalidArgument, match="at most 3 rows for an attack; got 4"),
+    ):
+        sf.attacks.averaging(data=small(tmp_path, "a\n1\n2\n3\n4\n"), column="a")
 
 
 def test_patience_allows_what_takes_long() -> None:

@@ -94,7 +94,7 @@ def test_what_takes_long_is_asked_for(folder: Path) -> None:
 
 
 WRONG = (
-    (("linkage", "--trials", "1000000"), "this one would take about 8.33 hours", "or allow it: --yes"),
+    (("linkage", "--trials", "1000000"), "this one would take about 8.43 hours", "or allow it: --yes"),
     (("reconstruction", "--people", "3000", "--questions", "9000"), "would take about", "--yes"),
     (("linkage", "--data", "none.csv"), "found none at", "check the path"),
     (("linkage", "--data", "visits.csv", "--columns", "persn", "--secret", "day"), "unknown column 'persn'", "'person"),

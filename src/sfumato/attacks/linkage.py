@@ -18,7 +18,7 @@ from sfumato.attacks.bound import most_right
 from sfumato.attacks.chance import Chance
 from sfumato.attacks.outcome import Outcome, percent
 from sfumato.attacks.own import Own
-from sfumato.attacks.settings import ASKING, MOST_ROWS, Settings, at_most
+from sfumato.attacks.settings import ASKING, MOST_ROWS, Settings, at_most, making
 from sfumato.attacks.world import Declared, Release, Tally, in_digits, numbers, world
 from sfumato.dataset.column import column as declare
 from sfumato.errors import InvalidArgument
@@ -31,7 +31,6 @@ STORY = (
 PATIENTS, TRIALS = 300, 100
 DIAGNOSES = ("asthma", "diabetes", "flu", "hepatitis")
 _FIRST = datetime.date(1940, 1, 1)
-_MAKING, _ROW = 0.1, 3e-6  # seconds that a table of new secrets takes, and each of its rows, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ def linkage(
     else:
         case = _own(data, columns, secret, outside, name)
     rounds = _rounds(case, count, settings.chance("targets"))
-    settings.allow(count * ASKING + len(rounds) * (_MAKING + _ROW * len(case.columns[case.secret])))
+    settings.allow(count * ASKING + len(rounds) * making(len(case.columns[case.secret])))
     exact, private, shown, asked = Tally(), Tally(), list[list[float]](), list[str]()
     declared = {"patients": Declared({case.secret: declare(keys=case.keys)})}
     for turn, places in enumerate(rounds):
