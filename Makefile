@@ -12,7 +12,7 @@ demo: $(VENV)/installed
 # The whole suite and every check.
 test: check wheel
 	$(BIN)/python tests/programs.py
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --durations=40
 
 # The fast half: style, types, floors of the house, and the tests that need no statistics.
 check: $(VENV)/developing
@@ -49,6 +49,7 @@ bench: $(VENV)/developing
 	$(BIN)/python bench/survey.py --json bench/results/survey.json
 	$(BIN)/python bench/risk.py --json bench/results/risk.json
 	$(BIN)/python bench/ledger.py --json bench/results/ledger.json
+	$(BIN)/python bench/engines.py --json bench/results/engines.json
 
 # The races on the ledger, five and ten times as long: some minutes for each store.
 soak: $(VENV)/developing

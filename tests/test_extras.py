@@ -17,7 +17,7 @@ from cli.running import ROOT, Ran, environment, run
 from sfumato.errors import InvalidArgument
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BARE = "import sys\nfor name in ('pandas', 'polars', 'pyarrow', 'psycopg'):\n    sys.modules[name] = None\n"
+BARE = "import sys\nfor name in ('pandas', 'polars', 'pyarrow', 'psycopg', 'pyspark'):\n    sys.modules[name] = None\n"
 QUESTION = "SELECT r, COUNT(*) AS n FROM t GROUP BY r"
 
 
@@ -80,3 +80,4 @@ def test_the_extras_are_declared() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert {re.split(r"[\[>]", each)[0] for each in extras["arrow"]} == {"pandas", "polars", "pyarrow"}
     assert [re.split(r"[\[>]", each)[0] for each in extras["postgres"]] == ["psycopg"]
+    assert [re.split(r"[\[>]", each)[0] for each in extras["spark"]] == ["pyspark", "pyarrow"]

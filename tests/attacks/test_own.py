@@ -23,20 +23,20 @@ from sfumato.errors import InvalidArgument, SfumatoError, SourceNotFound, TakesL
 
 OWN = {
     "differencing": lambda file: sf.attacks.differencing(
-        data=file, column="Income", name="name", target="p7", bounds=(0, 100_000), trials=20
+        data=file, column="Income", name="name", target="p7", bounds=(0, 100_000), trials=10
     ),
-    "averaging": lambda file: sf.attacks.averaging(200, data=file, column="town", epsilon=1),
-    "reconstruction": lambda file: sf.attacks.reconstruction(questions=80, data=file, column="ill", value="yes"),
-    "linkage": lambda file: sf.attacks.linkage(trials=30, data=file, columns=["town", "born"], secret="ill"),
+    "averaging": lambda file: sf.attacks.averaging(100, data=file, column="town", epsilon=1),
+    "reconstruction": lambda file: sf.attacks.reconstruction(questions=50, data=file, column="ill", value="yes"),
+    "linkage": lambda file: sf.attacks.linkage(trials=15, data=file, columns=["town", "born"], secret="ill"),
     "membership": lambda file: sf.attacks.membership(data=file, columns=["name", "town", "born", "ill"]),
 }
 
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sixty rows in forty towns; nobody shares both town and year of birth."""
+    """Thirty rows in twenty towns; nobody shares both town and year of birth."""
     file = tmp_path_factory.mktemp("own") / "people.csv"
-    rows = [f"p{i},t{i % 40},{1940 + i // 40 * 7 + i % 5},{900 * i},{('yes', 'no')[i * i % 7 < 4]}" for i in range(60)]
+    rows = [f"p{i},t{i % 20},{1940 + i // 20 * 7 + i % 5},{900 * i},{('yes', 'no')[i * i % 7 < 4]}" for i in range(30)]
     file.write_text("\n".join(["name,town,born,income,ill", *rows]) + "\n", encoding="utf-8")
     return file
 

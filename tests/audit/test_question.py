@@ -22,7 +22,7 @@ from sfumato.curator.options import Options
 from sfumato.curator.release import NoisyReleaser, Releaser
 from sfumato.dataset.column import Key, column, dates
 from sfumato.dataset.table import Table, table
-from sfumato.engines import duckdb_run
+from sfumato.engines import run as engine
 from sfumato.engines.engine import Cells, Run
 from sfumato.engines.weights import WEIGHT
 from sfumato.plan.price import PricedPlan
@@ -142,8 +142,8 @@ def test_a_question_without_enough_noise_is_found_by_sampling(visits: Table, mon
 
 def test_a_weight_that_is_too_heavy_is_found_by_the_recorder(visits: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twice the weight that keeps a unit below its limit."""
-    honest = duckdb_run.weight
-    monkeypatch.setattr(duckdb_run, "weight", lambda influence, limit: f"(2 * {honest(influence, limit)})")
+    honest = engine.weight
+    monkeypatch.setattr(engine, "weight", lambda *known: f"(2 * {honest(*known)})")
     found = record_question(curator_of(visits), TEMPLATES[2], bound=1)
     assert found.refuted and "moved by" in found.violations[0] and "REFUTED" in found.describe()
 
@@ -275,10 +275,10 @@ def test_keys_in_the_order_of_their_exact_scores_are_found(visits: Table, monkey
 def test_keys_from_the_rows_are_found_and_told(visits: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """Groups without rows are missing among the keys: vectors of different lengths are a finding, no accident."""
 
-    def there(run: duckdb_run.DuckdbRun) -> list[tuple[Key, ...]]:
+    def there(run: engine.SqlRun) -> list[tuple[Key, ...]]:
         return [run.listed[place - 1] for (place,) in run.fetch(f"SELECT DISTINCT g FROM {run.kept} ORDER BY g")]
 
-    monkeypatch.setattr(duckdb_run.DuckdbRun, "keys", there)
+    monkeypatch.setattr(engine.SqlRun, "keys", there)
     found = record_plan(plan_of(visits, TEMPLATES[2]), tables=1)
     assert any("depend on data" in each for each in found.violations)
 
@@ -286,11 +286,11 @@ def test_keys_from_the_rows_are_found_and_told(visits: Table, monkeypatch: pytes
 def test_a_weight_that_rounds_to_the_nearest_is_found(visits: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seven rows of a seventh each, every one rounded up, are more than one row."""
 
-    def nearest(step: str, measure: int, wide: bool = False) -> str:
+    def nearest(dialect: object, step: str, measure: int, wide: bool = False) -> str:
         product = f"(({step}) * f{measure} + {WEIGHT // 2}) // {WEIGHT}"
         return f"CASE WHEN f{measure} IS NULL THEN {step} ELSE {product} END"
 
-    monkeypatch.setattr(duckdb_run, "weighed", nearest)
+    monkeypatch.setattr(engine, "weighed", nearest)
     assert record_plan(plan_of(visits, TEMPLATES[2], bound=1)).refuted
 
 

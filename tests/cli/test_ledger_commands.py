@@ -115,7 +115,7 @@ def test_a_paused_analyst_may_ask_again_after_the_owner_looked(asked: Call, monk
         raise RuntimeError
 
     with monkeypatch.context() as broken:
-        broken.setattr("sfumato.engines.duckdb_run.DuckdbRun.prepare", fail)
+        broken.setattr("sfumato.engines.run.SqlRun.prepare", fail)
         assert asked("ask", OTHER, "-e", "0.25", "--as", "ana").code == 4
     assert asked("ask", OTHER, "-e", "0.125", "--as", "ana").code == 3
     assert "sfumato ledger looked ana visits" in asked("ledger", "show").out

@@ -35,6 +35,9 @@ def test_a_survey_from_questions_to_estimates(call: Call, folder: Path) -> None:
     assert told["people"] == 600 and 0 <= told["questions"][0]["estimates"][0]["interval"][0] <= 1
     crossed = call("survey", "estimate", "sent.csv", "--cross", "smoker,party")
     assert crossed.code == 0 and "smoker by party (400 people)" in crossed.out
+    call("survey", "randomise", "answers.csv", "--output", "again.csv", "--quiet")
+    both = json.loads(call("survey", "estimate", "sent.csv", "--round", "again.csv", "--format", "json").out)
+    assert both["people"] == 1_200 and both["epsilon"] == 8 and "2 rounds with fresh noise as one" in both["notes"]
     only = call("survey", "estimate", "sent.csv", "--only", "smoker", "--format", "csv", "--output", "one.csv")
     assert only.code == 0 and (folder / "one.csv").read_text().count("\n") == 3
 

@@ -19,12 +19,12 @@ from sfumato.privacy.guarantee import Guarantee
 ASK = ("ask", COUNT, "--epsilon", "0.5")
 SLOW = """
 import time
-from sfumato.engines.duckdb_run import DuckdbRun
-prepare = DuckdbRun.prepare
+from sfumato.engines.run import SqlRun
+prepare = SqlRun.prepare
 def slowly(*given):
     time.sleep({seconds})
     return prepare(*given)
-DuckdbRun.prepare = slowly
+SqlRun.prepare = slowly
 """
 
 

@@ -127,7 +127,7 @@ def test_a_failing_engine_is_exit_code_4(call: Call, folder: Path, monkeypatch: 
     def fail(*_: object) -> None:
         raise RuntimeError("a value: 4711")
 
-    monkeypatch.setattr("sfumato.engines.duckdb_run.DuckdbRun.prepare", fail)
+    monkeypatch.setattr("sfumato.engines.run.SqlRun.prepare", fail)
     shown = call(*ASK)
     assert shown.code == 4 and "4711" not in shown.err
     assert "engine: the engine failed on this question; it is charged" in shown.err

@@ -12,7 +12,8 @@ import duckdb
 from curator.questions import Case, Question, random_case, random_plan, random_question
 from sfumato.audit import recorder
 from sfumato.audit.recorder import SCRIPTS, Group, Recorder, Script, record
-from sfumato.engines import duckdb_run as engine
+from sfumato.engines import run as engine
+from sfumato.engines.duckdb_session import DuckdbSession
 from sfumato.plan.price import PricedPlan
 
 
@@ -26,11 +27,12 @@ class Fetched:
         return self._rows
 
 
-class Viewed(engine.DuckdbRun):
+class Viewed(engine.SqlRun):
     """A run whose rows are views with names, which `Shared` replaces."""
 
     def view(self, name: str, sql: str) -> str:
-        self.execute(f"CREATE TEMP VIEW {name} AS {sql}")
+        assert isinstance(self.session, DuckdbSession)
+        self.session.execute(f"CREATE TEMP VIEW {name} AS {sql}")
         return name
 
 
@@ -73,7 +75,9 @@ class Shared:
             return self._done.get(sql)
         if (rows := re.match("CREATE TEMP VIEW (counted|kept) AS ", sql)) is not None:
             return self._keep(rows[1], sql[rows.end() :])
-        public = re.match(r'CREATE TEMP TABLE (atom|keys)|SELECT "k0".* FROM keys ORDER BY place$', sql)
+        public = re.match(
+            r'CREATE (OR REPLACE TEMP TABLE atom|TEMP TABLE keys)|SELECT "k0".* FROM keys ORDER BY place$', sql
+        )
         made = self._mutate(re.sub(r"^CREATE TEMP ", "CREATE OR REPLACE TEMP ", sql))
         result = self._connection.execute(made, values) if values is not None else self._connection.execute(made)
         if public:
@@ -106,7 +110,7 @@ def recorded(
     shown: dict[str, set[Group]] | None = None,
 ) -> Recorder:
     shared.show(case, owner)
-    return record(plan, Viewed(shared, plan), script, shown)
+    return record(plan, Viewed(DuckdbSession(shared), plan), script, shown)
 
 
 def violations(shared: Shared, case: Case, plan: PricedPlan, script: Script) -> tuple[int, list[str]]:

@@ -9,8 +9,9 @@ import duckdb
 import numpy as np
 
 from sfumato.dataset.column import Key
-from sfumato.engines.duckdb_run import DuckdbRun
+from sfumato.engines.duckdb_session import DuckdbSession
 from sfumato.engines.engine import Spots
+from sfumato.engines.run import SqlRun
 from sfumato.plan.price import PricedMeasure, PricedPlan
 
 Group = tuple[Key, ...]
@@ -35,17 +36,17 @@ class Remembered:
     """What the engine said, for each thing that was asked with the same keys, measures and limits."""
 
     def __init__(self, plan: PricedPlan) -> None:
-        self._run = DuckdbRun(Again(), plan)
+        self._run = SqlRun(DuckdbSession(Again()), plan)
         self._known: dict[Any, Any] = {}
         self._keys: tuple[Group, ...] = tuple(self._run.keys())
         self._measures: tuple[PricedMeasure, ...] = ()
         self._prepared: object = None
 
     @property
-    def statements(self) -> list[str]:
+    def statements(self) -> Sequence[str]:
         return self._run.statements
 
-    def _remember(self, *key: Any, compute: Callable[[DuckdbRun], Any]) -> Any:
+    def _remember(self, *key: Any, compute: Callable[[SqlRun], Any]) -> Any:
         """What depends on the keys only."""
         if (self._keys, key) not in self._known:
             if self._run.bound.unknown and tuple(self._run.keys()) != self._keys:
@@ -53,10 +54,10 @@ class Remembered:
             self._known[self._keys, key] = compute(self._run)
         return self._known[self._keys, key]
 
-    def _prepare(self, *key: Any, compute: Callable[[DuckdbRun], Any]) -> Any:
+    def _prepare(self, *key: Any, compute: Callable[[SqlRun], Any]) -> Any:
         """What depends on the measures, too."""
 
-        def prepared(run: DuckdbRun) -> Any:
+        def prepared(run: SqlRun) -> Any:
             if self._prepared != (self._keys, self._measures):
                 run.prepare(self._measures)
                 self._prepared = self._keys, self._measures

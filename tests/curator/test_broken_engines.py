@@ -14,13 +14,13 @@ from curator.recording import Shared, violations
 from sfumato.audit.recorder import Script, large, realistic
 from sfumato.curator import zoom
 from sfumato.curator.curator import Curator, Options
-from sfumato.engines import duckdb_run as engine
-from sfumato.engines.duckdb_line import ADDRESS
+from sfumato.engines import run as engine
+from sfumato.engines.line import ADDRESS
 from sfumato.plan import selection
 from sfumato.privacy.guarantee import Guarantee
 
 
-def heavier(influence: str, limit: int) -> str:
+def heavier(dialect: object, influence: str, limit: int) -> str:
     """A weight rounded up."""
     scaled = f"(CAST({limit * engine.WEIGHT - 1} AS HUGEINT) // CAST({influence} AS HUGEINT) + 1)"
     weight = f"CASE WHEN {influence} <= CAST({limit} AS HUGEINT) THEN {engine.WEIGHT} ELSE {scaled} END"
@@ -34,7 +34,7 @@ def forgetful(sql: str) -> str:
 
 def several(sql: str) -> str:
     """A histogram of rows where it should be one of units."""
-    return sql.replace("max(abs(x", "(abs(x").replace(' GROUP BY "u0") GROUP BY j', ") GROUP BY j")
+    return sql.replace("max(abs(x", "(abs(x").replace(' GROUP BY "u0") AS those GROUP BY j', ") AS those GROUP BY j")
 
 
 MUTATIONS: dict[str, Callable[[str], str]] = {
@@ -145,7 +145,7 @@ def test_an_opened_cell_that_counts_twice_is_caught(monkeypatch: pytest.MonkeyPa
 
 def test_a_key_that_is_spelled_as_one_unit_spells_it_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """0.0 and -0.0 are the same key; which of them is shown must be nobody's secret."""
-    monkeypatch.setattr(engine.DuckdbRun, "_key", lambda run, group: run.lower.sql(group.expression))
+    monkeypatch.setattr(engine.SqlRun, "_key", lambda run, group: run.lower.sql(group.expression))
     assert any("spelled" in each for each in power(Shared(), 9, [KEYS], script=realistic))
 
 

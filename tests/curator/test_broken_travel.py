@@ -11,8 +11,8 @@ import pytest
 
 from curator.travelling import Mutate, Travelling
 from curator.worlds import World, plan_of, random_plan, random_world
-from sfumato.engines import duckdb_relation
-from sfumato.engines.duckdb_relation import Sources
+from sfumato.engines import relation
+from sfumato.engines.relation import Sources
 from sfumato.plan.relation import Grouped, Inherited, Relation
 
 UNIT = re.compile(r'TRY_CAST\(l\."u0" AS \w+\) = TRY_CAST\(r\."u0" AS \w+\)')
@@ -148,7 +148,7 @@ def test_a_cap_by_place_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_sum_of_doubles_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sum of doubles depends on the order of rows, which others' rows may change."""
     assert not depends_on_order(SUMMED, monkeypatch)
-    monkeypatch.setattr(duckdb_relation, "_sum", lambda value, whole: f"sum({value})")
+    monkeypatch.setattr(relation, "_sum", lambda dialect, value, small: f"sum({value})")
     assert depends_on_order(SUMMED, monkeypatch)
 
 

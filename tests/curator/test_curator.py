@@ -130,7 +130,7 @@ def test_an_engine_that_fails_is_charged_and_says_nothing(monkeypatch: pytest.Mo
     def fail(*_: object) -> None:
         raise ValueError("could not convert 'Alice has HIV'")
 
-    monkeypatch.setattr("sfumato.engines.duckdb_run.DuckdbRun.cells", fail)
+    monkeypatch.setattr("sfumato.engines.run.SqlRun.cells", fail)
     with pytest.raises(EngineFailed) as failed:
         asked.ask(QUESTION, epsilon=1)
     assert str(failed.value) == CONSTANT

@@ -11,7 +11,8 @@ from sfumato.curator.measure import measure_all
 from sfumato.curator.release import NoisyReleaser
 from sfumato.dataset.column import column
 from sfumato.dataset.table import table
-from sfumato.engines import duckdb_run
+from sfumato.engines import run as engine
+from sfumato.engines.duckdb_session import DuckdbSession
 from sfumato.plan.price import ROW
 from sfumato.privacy.guarantee import Guarantee
 
@@ -26,7 +27,7 @@ def spots_of(question: str, rows: list[tuple[str, str, float]]) -> dict[str, int
         frame, unit="person", columns={"x": column(bounds=(0, 10)), "r": column(keys=["a", "b"])}, version="1"
     )
     plan = Curator({"t": declared}, allowance=Guarantee(9)).plan(question, 1, Options(delta=1e-6, noise="gaussian"))
-    run = duckdb_run.DuckdbRun(duckdb.connect(), plan)
+    run = engine.SqlRun(DuckdbSession(duckdb.connect()), plan)
     measure_all(plan, run, NoisyReleaser())
     found = run.spots(0, (LIMIT,), 0, {})
     return {str(key[0]): sum(spots.rows[:, 0]) for key, spots in found.items()}
@@ -37,7 +38,7 @@ def test_rows_beyond_what_a_norm_holds_do_not_count(monkeypatch: pytest.MonkeyPa
 
     Cut at a hundred rows instead, someone with a thousand would count ten times the limit.
     """
-    monkeypatch.setattr(duckdb_run, "MOST_ROWS", CUT)
+    monkeypatch.setattr(engine, "MOST_ROWS", CUT)
     question = "SELECT r, MEDIAN(x) AS m FROM t GROUP BY r"
     heavy = [("heavy", "a", 5.0)] * MANY + [("heavy", "b", 5.0)]
     assert spots_of(question, [*heavy, ("light", "a", 1.0)]) == {"a": ROW, "b": 0}

@@ -12,8 +12,9 @@ import pytest
 
 from curator.worlds import Row, World, random_plan, random_world
 from sfumato.dataset.table import Table
-from sfumato.engines import duckdb_relation
-from sfumato.engines.duckdb_rows import Rows
+from sfumato.engines import duckdb_session
+from sfumato.engines.duckdb_session import DuckdbSession
+from sfumato.engines.rows import Rows
 from sfumato.plan.node import quoted, text_literal
 from sfumato.plan.price import PricedPlan
 
@@ -28,7 +29,7 @@ class Travelling:
         self.connection = duckdb.connect(config={"threads": 1})
         self.connection.execute("PRAGMA disable_optimizer")  # whole runs have it
         self._mutate = mutate
-        patch.setattr(duckdb_relation, "open_source", self._open)
+        patch.setattr(duckdb_session, "open_source", self._open)
 
     def load(self, world: World) -> None:
         """The tables, and nothing of others."""
@@ -60,7 +61,7 @@ class Travelling:
     def open(self, plan: PricedPlan) -> None:
         """A question."""
         self._counted = ""
-        rows = Rows(self, plan)  # type: ignore[arg-type]
+        rows = Rows(DuckdbSession(self), plan)
         if not self._counted:  # of one table alone, which the engine does not keep
             self._counted = f"SELECT * FROM {rows.counted}"
         self.connection.execute(f"PREPARE counted AS {self._mutate(self._counted)}")

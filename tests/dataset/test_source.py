@@ -279,7 +279,7 @@ def test_an_unknown_ending_or_address_is_refused_without_its_password() -> None:
     """An address may hold one."""
     with pytest.raises(InvalidArgument, match=r"must end in \.parquet or \.csv; got 'people\.xlsx'"):
         read_source("people.xlsx")
-    for address in (f"postgresql://ann:{SECRET}@host/db#t", f"s3://{SECRET}/x.parquet", f"spark:{SECRET}"):
+    for address in (f"mysql://ann:{SECRET}@host/db#t", f"s3://{SECRET}/x.parquet", f"iceberg:{SECRET}"):
         with pytest.raises(InvalidArgument, match="got an address of") as refusal:
             read_source(address)
         assert SECRET not in str(refusal.value)

@@ -253,7 +253,7 @@ def test_a_question_that_fails_harms_no_other(tmp_path: Path, monkeypatch: pytes
     seen = []
     for _ in "12":
         with pytest.raises(EngineFailed), DuckdbEngine().run(plan) as run:
-            seen.append(run.connection)
+            seen.append(run.session)
             raise ValueError
     assert exact(declared, "SELECT COUNT(*) AS n FROM t") == [2]
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.engines.dialect import DUCKDB
 from sfumato.engines.weights import address
 from sfumato.plan.interval import Interval
 from sfumato.plan.ruler import OCTAVES, OPENED, Ruler, simplest
@@ -33,7 +34,7 @@ def ruler_of(bounds: tuple[str, str] | None, whole: bool) -> Ruler:
 
 def addresses(ruler: Ruler, values: list[float]) -> list[int]:
     """What the engine says."""
-    sql = f"SELECT {address(ruler, 'x')} FROM (SELECT unnest(CAST(? AS DOUBLE[])) AS x)"
+    sql = f"SELECT {address(DUCKDB, ruler, 'x')} FROM (SELECT unnest(CAST(? AS DOUBLE[])) AS x)"
     return [place for (place,) in CONNECTION.execute(sql, [values]).fetchall()]
 
 

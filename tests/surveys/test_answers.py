@@ -152,6 +152,17 @@ def test_files_frames_columns_and_rows_say_the_same(tmp_path: Path) -> None:
         assert sv.estimate(SURVEY, source).rows == wanted
 
 
+def test_whole_numbers_in_a_frame_with_gaps_are_read_and_inexact_ones_are_not() -> None:
+    survey = sv.design("x", [sv.one_of("q", "?", [f"a{i}" for i in range(60)])], 0.2, oracles={"q": "subset"})
+    sent = pd.DataFrame(sv.randomise_all(survey, {"q": ["a0", "a1", None]}, Seeded(1)))
+    wanted = sv.estimate(survey, sent).rows
+    small = sv.estimate(SURVEY, pd.DataFrame({"smoker": [1.0, 0.0, None], "symptoms": ["00"] * 3, "rent": [1, 0.0, 1]}))
+    assert small["smoker"].missing == 1 and small["rent"].people == 3
+    with pytest.raises(OutsideRange, match="q must hold what its subset mechanism sends"):
+        sv.estimate(survey, {"q": [float(text or "nan") for text in sent["q"]]})  # a spreadsheet rounds 19 digits
+    assert sv.estimate(survey, sent).rows == wanted
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

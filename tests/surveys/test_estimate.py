@@ -195,7 +195,9 @@ def test_rounds_are_combined_with_weights_that_no_answer_moves() -> None:
         survey = sv.design("x", [sv.yes_no("smoker")], epsilon)
         truth = {"smoker": ["yes" if i % 4 == 0 else "no" for i in range(people)]}
         rounds.append((survey, sv.estimate(survey, sv.randomise_all(survey, truth, Seeded(people + epsilon)))))
-    (yes, _) = sv.combine(rounds)["smoker"]
+    together = sv.combine(rounds)
+    yes = together["smoker"]["yes"]
+    assert together.guarantee.epsilon == 5 and together["smoker"].people == 12_000  # whoever took part in all
     assert yes.error < min(found["smoker"]["yes"].error for _, found in rounds)
     assert yes.value == pytest.approx(0.25, abs=5.6 * yes.error)
     with pytest.raises(InvalidArgument, match="two or more"):

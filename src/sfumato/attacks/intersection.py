@@ -94,27 +94,29 @@ def intersection(
     keys = tuple(dict.fromkeys(each for part in parts for each in part.columns[part.secret]))
     rows = sum(len(part.columns[part.secret]) for part in parts)
     settings.allow(2 * count * ASKING + min(count, len(keys)) * making(rows))
-    drawn = settings.chance("conditions").below(len(keys), count)
-    drawn[0] = keys.index(parts[0].columns[parts[0].secret][parts[0].row])
+    first = keys.index(parts[0].columns[parts[0].secret][parts[0].row])  # is shown, and not counted: nobody drew it
+    drawn = [first, *settings.chance("conditions").below(len(keys), count).tolist()]
     exact, private, shown = Tally(), Tally(), list[list[list[float]]]()
     questions = tuple(part.question(name) for part, name in zip(parts, ("a", "b"), strict=True))
     declared = {n: Declared({p.secret: declare(keys=keys)}) for p, n in zip(parts, ("a", "b"), strict=True)}
     with ExitStack() as stack:
         worlds = {
-            int(each): stack.enter_context(
+            each: stack.enter_context(
                 world({"a": parts[0].having(keys[each]), "b": parts[1].having(keys[each])}, declared)
             )
-            for each in sorted(set(drawn.tolist()))
+            for each in sorted(set(drawn))
         }
-        for place, truth in enumerate(drawn.tolist()):
+        for place, truth in enumerate(drawn):
             for release, tally in (
                 (worlds[truth].raw(), exact),
                 (worlds[truth].guarded(settings.allowance, 2), private),
             ):
                 found = [_counts(release, q, p.secret, keys) for q, p in zip(questions, parts, strict=True)]
-                shown += [found] if place == 0 else []
-                tally.count(_guess(found) == truth, release)
-            settings.progress(place + 1, count)
+                if place == 0:
+                    shown.append(found)
+                else:
+                    tally.count(_guess(found) == truth, release)
+            settings.progress(place, count)
     return Outcome(
         attack="intersection",
         story=STORY,

@@ -76,6 +76,7 @@ def linkage(
         case = _made_up(at_most(MOST_ROWS, patients=checks.whole(2, patients=patients)), settings)
     else:
         case = _own(data, columns, secret, outside, name)
+    settings.allow(count * ASKING)  # before so many rounds are drawn
     rounds = _rounds(case, count, settings.chance("targets"))
     settings.allow(count * ASKING + len(rounds) * making(len(case.columns[case.secret])))
     exact, private, shown, asked = Tally(), Tally(), list[list[float]](), list[str]()

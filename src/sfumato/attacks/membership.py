@@ -129,11 +129,11 @@ def _made_up(people: int, traits: int, settings: Settings) -> tuple[NDArray[np.b
 def _own(data: object, columns: Sequence[str] | str) -> tuple[NDArray[np.bool_], Floats, int]:
     own = Own.read(data, needs=10)
     listed = [own.column(each, "columns") for each in _listed(columns)] or list(own.columns)
-    texts = {name: [str(each) for each in own.values(name)] for name in dict.fromkeys(listed)}
+    texts = {name: np.array([str(each) for each in own.values(name)], dtype=object) for name in listed}
     traits = [(name, value) for name, values in texts.items() for value in dict.fromkeys(values)]
     _check_size(own.size, len(traits))
-    has = np.array([[each == value for each in texts[name]] for name, value in traits]).T
-    return has, has.mean(axis=0), len(listed)  # each has one value in a column
+    has = np.array([texts[name] == value for name, value in traits], dtype=bool).T
+    return has, has.mean(axis=0), len(texts)  # each has one value in a column
 
 
 def _check_size(people: int, traits: int) -> None:

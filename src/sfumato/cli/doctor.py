@@ -32,7 +32,8 @@ _EXTRAS = (  # package, extra, use
     ("pandas", "arrow", "pandas frames in Python"),
     ("polars", "arrow", "polars frames in Python"),
     ("pyarrow", "arrow", "--format arrow, Arrow tables and polars frames"),
-    ("psycopg", "postgres", "a ledger in PostgreSQL"),
+    ("psycopg", "postgres", "a ledger or tables in PostgreSQL"),
+    ("pyspark", "spark", "tables of Spark"),
 )
 _LEAST_SPACE = 100 << 20
 _SINCE = 1_735_689_600  # 2025; a clock before it was never set

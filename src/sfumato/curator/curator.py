@@ -34,7 +34,7 @@ from sfumato.dataset.files import CsvFiles
 from sfumato.dataset.frame import Frame
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
-from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.choose import EngineOfTables, check_together
 from sfumato.engines.duckdb_matches import most_matches
 from sfumato.engines.engine import FAILED, Engine
 from sfumato.entropy import SYSTEM
@@ -81,7 +81,7 @@ class Curator:
         self.allowance = allowance if isinstance(allowance, Guarantee) else Guarantee(allowance)
         self.ledger = _open(ledger)
         self._replay = replay
-        self._engine = engine or DuckdbEngine()
+        self._engine = engine or EngineOfTables()
         self._releaser = releaser or NoisyReleaser()
         check_alike(self.tables, self.allowance)
         self.ledger.establish(population, self.allowance)
@@ -101,7 +101,7 @@ class Curator:
 
     def plan(self, question: str, epsilon: checks.Number, options: Options) -> PricedPlan:
         """Understand and price a question; no data is touched."""
-        return price(
+        plan = price(
             bind(parse(question), Catalogue(self.tables, self.public, most_matches)),
             epsilon=epsilon,
             delta=options.delta,
@@ -112,6 +112,8 @@ class Curator:
             buy_bounds=options.bounds == "auto",
             simultaneous=options.simultaneous,
         )
+        check_together(plan)
+        return plan
 
     def quote(self, question: str | Sequence[str], *, epsilon: checks.Number | None = None, **options: Any) -> Any:
         """What a question would cost and how accurate it would be; free, and without a look at the data.

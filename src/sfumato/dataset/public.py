@@ -14,7 +14,16 @@ from typing import Any
 from sfumato.dataset.keys import Key, read_keys
 from sfumato.dataset.kind import Kind, kind_named, read_kind, without_parts
 from sfumato.dataset.name import at, find
-from sfumato.dataset.source import CsvFiles, DuckdbTable, Frame, ParquetFiles, Source, read_source
+from sfumato.dataset.source import (
+    CsvFiles,
+    DuckdbTable,
+    Frame,
+    ParquetFiles,
+    PostgresTable,
+    Source,
+    SparkTable,
+    read_source,
+)
 from sfumato.errors import InvalidArgument
 
 
@@ -28,7 +37,7 @@ def keys_from(source: object, column: str, *, type: str | None = None) -> tuple[
     >>> keys_from(pandas.DataFrame({"region": ["north", "south", "north"]}), "region")
     ('north', 'south')
     """
-    public = read_source(source)
+    public = _readable(read_source(source))
     types = public.types()
     name = find(column, types, what="column", where=public.label)
     kind = kind_named(types[name]) if type is None else read_kind(type)
@@ -38,6 +47,12 @@ def keys_from(source: object, column: str, *, type: str | None = None) -> tuple[
                 f"keys must be numbers, texts, booleans or dates; got {without_parts(types[name])}; convert it"
             )
         return read_keys(list(dict.fromkeys(_values(public, name, kind))))
+
+
+def _readable(public: Source) -> Source:
+    if isinstance(public, (PostgresTable, SparkTable)):
+        raise InvalidArgument(f"{public.label} must be a file or a frame; got a server's table; export it to parquet")
+    return public
 
 
 def _values(public: Source, name: str, kind: Kind) -> list[Any]:
@@ -62,6 +77,7 @@ def open_public(public: Source, *, detect: bool = True) -> Iterator[tuple[Any, s
     """
     import duckdb
 
+    _readable(public)
     with public.connect() if isinstance(public, DuckdbTable) else duckdb.connect() as engine:
         engine.execute("SET TimeZone = 'UTC'")
         rows, arguments = _rows(public, engine, detect)
@@ -89,6 +105,7 @@ def _rows(public: Source, engine: Any, detect: bool = False) -> tuple[str, list[
         case Frame():
             engine.register("public_frame", public.readable(public.schema()))
             return "public_frame", []
+    raise AssertionError("a table of a server is refused")
 
 
 def _quoted(name: str) -> str:

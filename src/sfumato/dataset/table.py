@@ -19,6 +19,7 @@ from sfumato import checks
 from sfumato.dataset.column import Column, column
 from sfumato.dataset.kind import Kind, kind_named, kinds, without_parts
 from sfumato.dataset.name import at, find, nearest, takes
+from sfumato.dataset.postgres_table import PostgresTable
 from sfumato.dataset.source import Source, read_source
 from sfumato.errors import InvalidArgument, UnknownName
 from sfumato.privacy.neighbours import Neighbours, Relation
@@ -113,9 +114,7 @@ def table(
     declared = {_known(name, types, where): _read(name, given) for name, given in _pairs(columns)}
     if len(declared) < len(columns or ()):
         raise InvalidArgument("columns must be declared once; got one in upper and in lower case; leave one out")
-    settled = {
-        name: _settle(name, declared.get(name, Column()), kind, where.typed) for name, kind in kinds(types).items()
-    }
+    settled = {name: _settle(name, declared.get(name, Column()), kind, where) for name, kind in kinds(types).items()}
     return Table(
         where,
         protected,
@@ -188,9 +187,14 @@ def _read(name: str, given: object) -> Column:
         return column(**given)
 
 
-def _settle(name: str, declared: Column, stored: Kind, typed: bool) -> Column:
+def _settle(name: str, declared: Column, stored: Kind, source: Source) -> Column:
     with at(f"column {name!r}"):
-        return declared.stored_as(stored) if typed else declared.untyped()
+        if isinstance(source, PostgresTable) and stored is Kind.TEXT and declared.kind not in (None, Kind.TEXT):
+            raise InvalidArgument(
+                f"type must be the database's own, which has no cast that cannot fail; got text as {declared.kind}; "
+                "convert the column there"
+            )
+        return declared.stored_as(stored) if source.typed else declared.untyped()
 
 
 def _version(version: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from sfumato.dataset.public_table import PublicTable
+from sfumato.engines.dialect import DUCKDB
 from sfumato.engines.lower import Lower, read_column
 from sfumato.plan.matching import Compared, End, Matching
 from sfumato.plan.node import Column, quoted
@@ -15,14 +16,14 @@ _KEPT = 256  # answers for joins that were asked before
 def most_matches(matching: Matching) -> int:
     """The most rows whose keys are equal and whose ranges have a point in common; never too few."""
     names = {name: quoted(f"c{place}") for place, name in enumerate(matching.columns)}
-    lower = Lower(matching.columns, {Column(name): own for name, own in names.items()})
+    lower = Lower(DUCKDB, matching.columns, {Column(name): own for name, own in names.items()})
 
     def rendered(compared: Compared) -> str:
         sql = lower.sql(compared.expression)
         return sql if compared.kind is None else f"CAST({sql} AS {compared.kind.value})"
 
     columns = ", ".join(
-        f"{read_column(f'p.{quoted(matching.names[name])}', declared)} AS {names[name]}"
+        f"{read_column(DUCKDB, f'p.{quoted(matching.names[name])}', declared)} AS {names[name]}"
         for name, declared in matching.columns.items()
     )
     rows = f"(SELECT {columns} FROM public_rows AS p)"

@@ -17,6 +17,7 @@ from sfumato.dataset.frame import Frame
 from sfumato.dataset.kind import Kind, kinds
 from sfumato.dataset.source import Source
 from sfumato.dataset.table import Table
+from sfumato.engines.dialect import DUCKDB
 from sfumato.engines.lower import read_column
 from sfumato.plan.node import quoted, text_literal
 
@@ -57,6 +58,7 @@ def open_source(connection: Any, table: Table, columns: Iterable[str], name: str
         case DuckdbTable():
             parts = ".".join(quoted(part) for part in table.source.parts)
             return f"(SELECT {_listed(used)} FROM {_attached(table.source.path)}.{parts})"
+    raise AssertionError("another engine has this table")
 
 
 def _listed(columns: Sequence[str]) -> str:
@@ -81,7 +83,7 @@ def reading(table: Table, source: str, names: Mapping[str, str], units: Sequence
     stored = kinds(types)
     read = []
     for name, own in names.items():
-        column = read_column(f"s.{quoted(name)}", table.columns[name])
+        column = read_column(DUCKDB, f"s.{quoted(name)}", table.columns[name])
         read.append(f"{_apart(column, table.columns[name].kind, stored)} AS {own}")
     for name, own in zip(table.unit.columns, units, strict=bool(units)):
         # Taken as they are stored: a cast might make one unit of two.

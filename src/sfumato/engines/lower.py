@@ -7,12 +7,12 @@ Numbers are compared and computed in doubles, or in 64-bit integers where nothin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 
 from sfumato.dataset.column import Column as Declared
 from sfumato.dataset.kind import Kind
+from sfumato.engines.dialect import Dialect
 from sfumato.plan.functions import FUNCTIONS, Shape
-from sfumato.plan.node import Call, Case, Column, Expression, In, Literal, quoted, text_literal
+from sfumato.plan.node import Call, Case, Column, Expression, In, Literal, quoted
 from sfumato.plan.typed import DATES, same_kind, time_of, typed
 
 Known = Mapping[Expression, str]
@@ -21,7 +21,8 @@ Known = Mapping[Expression, str]
 class Lower:
     """Renders expressions over the columns of one table; `known` names what is already computed."""
 
-    def __init__(self, columns: Mapping[str, Declared], known: Known | None = None) -> None:
+    def __init__(self, dialect: Dialect, columns: Mapping[str, Declared], known: Known | None = None) -> None:
+        self.dialect = dialect
         self.columns = columns
         self.known = known or {}
 
@@ -56,7 +57,7 @@ class Lower:
         rendered = self.sql(expression)
         if kind is None or own is kind or own is None:
             return rendered
-        return f"CAST({rendered} AS {kind.value})"  # integer to double, date to timestamp: these cannot fail
+        return f"CAST({rendered} AS {self.dialect.type(kind)})"  # integer to double, date to timestamp: cannot fail
 
     def _literal(self, literal: Literal) -> str:
         known = typed(literal, self.columns)
@@ -66,31 +67,32 @@ class Lower:
             case bool():
                 return "TRUE" if literal.value else "FALSE"
         if literal.is_number:
-            return f"CAST({literal.value} AS {(known.kind or Kind.REAL).value})"
+            return self.dialect.numeral(str(literal.value), known.kind or Kind.REAL)
         if literal.is_time:  # written out, since engines differ in what they take for a time
-            return f"CAST('{time_of(literal).isoformat(sep=' ')}' AS TIMESTAMP)"
-        return f"CAST({text_literal(literal.value)} AS {'DATE' if literal.is_date else 'VARCHAR'})"
+            return f"CAST('{time_of(literal).isoformat(sep=' ')}' AS {self.dialect.type(Kind.TIMESTAMP)})"
+        kind = Kind.DATE if literal.is_date else Kind.TEXT
+        return f"CAST({self.dialect.text(str(literal.value))} AS {self.dialect.type(kind)})"
 
     def _call(self, expression: Call, function: str, arguments: tuple[Expression, ...]) -> str:
         known = FUNCTIONS[function]
         match known.shape:
             case Shape.ARITHMETIC | Shape.ROUNDING:
-                parts = [f"CAST({self.sql(argument)} AS DOUBLE)" for argument in arguments]
+                parts = [f"CAST({self.sql(argument)} AS {self.dialect.type(Kind.REAL)})" for argument in arguments]
             case Shape.COMPARISON | Shape.SAME:
                 kind = self._common(expression, arguments)
                 parts = [self._as(argument, kind) for argument in arguments]
             case Shape.DATE_PART | Shape.DATE_NUMBER:
-                own = [typed(argument, self.columns).kind for argument in arguments]
-                parts = [
-                    "CAST(NULL AS TIMESTAMP)" if kind is None else self.sql(argument)  # NULL alone has no such part
-                    for argument, kind in zip(arguments, own, strict=True)
-                ]
+                kind = typed(arguments[0], self.columns).kind
+                null = f"CAST(NULL AS {self.dialect.type(Kind.TIMESTAMP)})"  # NULL alone has no such part
+                return self.dialect.date_part(function, null if kind is None else self.sql(arguments[0]), kind)
+            case Shape.PATTERN:
+                pattern = arguments[1]
+                assert isinstance(pattern, Literal)
+                text = f"CAST({self.dialect.pattern(str(pattern.value))} AS {self.dialect.type(Kind.TEXT)})"
+                parts = [self.sql(arguments[0]), text]
             case _:
                 parts = [self.sql(argument) for argument in arguments]
-        rendered = known.engine_template.format(*parts)
-        if known.shape is Shape.DATE_PART and typed(arguments[0], self.columns).kind is Kind.DATE:
-            return f"CAST({rendered} AS DATE)"
-        return rendered
+        return self.dialect.call(function, parts)
 
 
 def _ordinary(date: str) -> str:
@@ -98,19 +100,19 @@ def _ordinary(date: str) -> str:
     return f"CASE WHEN {date} >= DATE '0001-01-01' AND {date} < DATE '10000-01-01' THEN {date} END"
 
 
-def read_column(stored: str, declared: Declared) -> str:
+def read_column(dialect: Dialect, stored: str, declared: Declared, source: str = "") -> str:
     """A stored column as its declared kind; what does not fit is NULL, and so is what is no number (NaN).
 
     NaN must not reach a comparison: statistics of files leave it out, so that an engine which trusts them would compare
     one person's NaN differently when another person's value is in the same part of a file.
     """
     kind = declared.kind or Kind.TEXT
-    plain = f"TRY_CAST({stored} AS {kind.value})"
-    if kind is Kind.TIMESTAMP:  # from nanoseconds with a zone there is no direct way
-        plain = f"coalesce({plain}, TRY_CAST(TRY_CAST({stored} AS TIMESTAMP WITH TIME ZONE) AS TIMESTAMP))"
+    if kind is Kind.TIMESTAMP:
+        return _ordinary(dialect.read_time(stored, source))
+    plain = dialect.read(stored, kind, source)
     if kind in DATES:
         return _ordinary(plain)
-    return f"CASE WHEN NOT isnan({plain}) THEN {plain} END" if kind is Kind.REAL else plain
+    return f"CASE WHEN {dialect.is_number(plain)} THEN {plain} END" if kind is Kind.REAL else plain
 
 
 def used_columns(expressions: list[Expression], children: Callable[[Expression], tuple[Expression, ...]]) -> set[str]:
@@ -121,8 +123,3 @@ def used_columns(expressions: list[Expression], children: Callable[[Expression],
             found.add(expression.name)
         found |= used_columns(list(children(expression)), children)
     return found
-
-
-def number(x: Fraction) -> str:
-    """A fraction as a double in SQL, near enough for data; it takes no part in any bound."""
-    return f"CAST({float(x)!r} AS DOUBLE)"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sfumato.engines.lower import number
+from sfumato.dataset.kind import Kind
+from sfumato.engines.dialect import Dialect
 from sfumato.plan.influence import MAGNITUDES, least_magnitude
 from sfumato.plan.ruler import FIRST_OCTAVE, OCTAVE_DIGITS, Ruler
 
@@ -12,14 +13,14 @@ WEIGHT = 1 << 30
 LEAST_EXPONENT = 32  # of the least magnitude, 2**-32
 
 
-def weighed(step: str, measure: int, wide: bool = False) -> str:
+def weighed(dialect: Dialect, step: str, measure: int, wide: bool = False) -> str:
     """A row's steps, weighed if its unit is beyond the limit; the branch spares all others a division.
 
     `wide`: steps of more than 33 digits, whose product with a weight needs 128.
     """
-    product = f"({step}) * f{measure} // {WEIGHT}"
+    product = dialect.over(f"({step}) * f{measure}", WEIGHT)
     if wide:
-        product = f"CAST(CAST({step} AS HUGEINT) * f{measure} // {WEIGHT} AS BIGINT)"
+        product = f"CAST({dialect.wide_over(f'CAST({step} AS {dialect.wide}) * f{measure}', WEIGHT)} AS BIGINT)"
     return f"CASE WHEN f{measure} IS NULL THEN {step} ELSE {product} END"
 
 
@@ -28,31 +29,34 @@ def or_zero(value: str, steps: str) -> str:
     return f"CASE WHEN {value} IS NULL THEN 0 ELSE {steps} END"
 
 
-def octave(size: str, parts: int = 1) -> str:
+def octave(dialect: Dialect, size: str, parts: int = 1) -> str:
     """The bin of a magnitude, by octaves or parts of them."""
-    exponent = f"ceil({parts} * (log2(greatest({size}, {number(least_magnitude())})) + {LEAST_EXPONENT}))"
+    logarithm = dialect.log2(f"greatest({size}, {dialect.real(least_magnitude())})")
+    exponent = f"ceil({parts} * ({logarithm} + {LEAST_EXPONENT}))"
     return f"least(greatest({exponent}, 0), {MAGNITUDES * parts - 1})"
 
 
-def address(ruler: Ruler, x: str) -> str:
+def address(dialect: Dialect, ruler: Ruler, x: str) -> str:
     """Where a number lies on a ruler, as a whole number; total, also for infinite ones."""
     if ruler.low is not None:
-        place = f"floor(({x} - {number(ruler.low)}) * {number(1 / ruler.width)})"
+        inside = dialect.within(x, ruler.low, ruler.low + ruler.size * ruler.width)
+        place = f"floor({dialect.scaled(f'({inside} - {dialect.real(ruler.low)})', 1 / ruler.width)})"
         return f"CAST(least(greatest({place}, 0), {ruler.size - 1}) AS BIGINT)"
-    half, least = ruler.size // 2, number(Fraction(2) ** FIRST_OCTAVE)
-    place = f"(log2(greatest(abs({x}), {least})) + {-FIRST_OCTAVE}) * {1 << OCTAVE_DIGITS}"
+    half, least = ruler.size // 2, dialect.real(Fraction(2) ** FIRST_OCTAVE)
+    place = f"({dialect.log2(f'greatest(abs({x}), {least})')} + {-FIRST_OCTAVE}) * {1 << OCTAVE_DIGITS}"
     below = f"{half} - CAST(least(greatest(ceil({place}), 1), {half}) AS BIGINT)"  # a cell has its lower edge
     return f"CASE WHEN {x} < 0 THEN {below} ELSE {half} + CAST(least(floor({place}), {half - 1}) AS BIGINT) END"
 
 
-def weight(influence: str, limit: int) -> str:
+def weight(dialect: Dialect, influence: str, limit: int) -> str:
     """The weight in 2**30ths that brings an influence down to the limit."""
-    scaled = f"CAST({limit * WEIGHT} AS HUGEINT) // CAST({influence} AS HUGEINT)"
-    return f"CASE WHEN {influence} <= CAST({limit} AS HUGEINT) THEN {WEIGHT} ELSE CAST({scaled} AS BIGINT) END"
+    wide = dialect.wide
+    scaled = dialect.wide_over(f"CAST({limit * WEIGHT} AS {wide})", f"CAST({influence} AS {wide})")
+    return f"CASE WHEN {influence} <= CAST({limit} AS {wide}) THEN {WEIGHT} ELSE CAST({scaled} AS BIGINT) END"
 
 
-def root(square: str) -> str:
+def root(dialect: Dialect, square: str) -> str:
     """A whole number at least the square root: the nearest double's, where its square is large enough."""
-    near = f"CAST(ceil(sqrt(CAST({square} AS DOUBLE))) AS HUGEINT)"
-    above = f"CAST(ceil(sqrt(CAST({square} AS DOUBLE)) * {1 + 2.0**-40!r}) AS HUGEINT)"
+    double = f"sqrt(CAST({square} AS {dialect.type(Kind.REAL)}))"
+    near, above = dialect.widened(f"ceil({double})"), dialect.widened(f"ceil({double} * {1 + 2.0**-40!r})")
     return f"CASE WHEN {near} * {near} >= {square} THEN {near} ELSE {above} END"

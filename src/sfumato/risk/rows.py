@@ -150,6 +150,9 @@ def _reader(engine: Any, source: Source, columns: Sequence[str], name: str) -> s
             source.types()  # refuses what is no table
             engine.execute(f"ATTACH {text_literal(source.path)} AS {name} (READ_ONLY)")
             return ".".join([name, *map(quoted, source.parts)])
+    raise InvalidArgument(
+        f"{source.label} must be a file, a frame or a DuckDB table; got a server's; export it to parquet"
+    )
 
 
 def _paths(source: ParquetFiles | CsvFiles) -> str:

@@ -32,6 +32,7 @@ DESIGN, RESPONDENT, WEIGHT, STRATUM = "design", "respondent", "weight", "stratum
 BESIDE = (DESIGN, RESPONDENT, WEIGHT, STRATUM)
 Duplicates = Literal["refuse", "first"]
 Columns = Mapping[str, Sequence[Any]]
+_EXACT = 2.0**53
 UNCHECKED = "the answers have no column 'design', so nothing shows that they belong to this design"
 
 
@@ -158,4 +159,6 @@ def _weights(given: Sequence[Any]) -> NDArray[np.float64]:
 def _text(cell: Any) -> str:
     if cell is None or cell != cell:
         return ""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < _EXACT:  # a column of whole numbers with gaps
+        return str(int(cell))
     return cell.strip() if isinstance(cell, str) else str(cell)

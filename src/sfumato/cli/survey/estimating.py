@@ -18,7 +18,7 @@ from sfumato.cli.survey.randomising import DesignFile
 from sfumato.errors import InvalidArgument
 from sfumato.surveys.answers import Duplicates
 from sfumato.surveys.estimating.cross import CrossTable
-from sfumato.surveys.estimating.estimate import cross_table
+from sfumato.surveys.estimating.estimate import combine, cross_table
 from sfumato.surveys.estimating.estimate import estimate as estimate_all
 from sfumato.surveys.estimating.result import Estimates, Result
 from sfumato.surveys.question import Number
@@ -57,6 +57,12 @@ Twice = Annotated[
 Written = Annotated[Format, typer.Option("--format", help="How estimates are written.")]
 Out = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write them there.")]
 Only = Annotated[str | None, typer.Option("--only", metavar="NAME", help="One question alone, also in the chart.")]
+Rounds = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--round", metavar="FILE", help="Answers of a further round with fresh noise, as one; may be repeated."
+    ),
+]
 Plot = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE", help="Draw them with error bars, to .svg, .png or .html.")
 ]
@@ -73,6 +79,7 @@ def estimate(
     written: Written = Format.TABLE,
     out: Out = None,
     only: Only = None,
+    rounds: Rounds = None,
     plot: Plot = None,
     quiet: given.Quiet = False,
 ) -> None:
@@ -87,21 +94,19 @@ def estimate(
     survey = load(design)
     found: Estimates | CrossTable
     if cross is not None:
-        if strata or simultaneous or only or written is Format.CSV:
+        if strata or simultaneous or only or rounds or written is Format.CSV:
             raise InvalidArgument("--cross stands alone, as table or json; got other options with it; leave them out")
         found = cross_table(survey, answers, *_two(cross), confidence=confidence, duplicates=kept)
     else:
-        shares: Any = dict(map(_share, strata)) if strata else None
-        asked = None if only is None else [only]
-        found = estimate_all(
-            survey,
-            answers,
-            questions=asked,
-            confidence=confidence,
-            simultaneous=simultaneous,
-            strata=shares,
-            duplicates=kept,
-        )
+        options: dict[str, Any] = {
+            "questions": None if only is None else [only],
+            "confidence": confidence,
+            "simultaneous": simultaneous,
+            "strata": dict(map(_share, strata)) if strata else None,
+            "duplicates": kept,
+        }
+        each = [(survey, estimate_all(survey, file, **options)) for file in (answers, *(rounds or []))]
+        found = combine(each) if rounds else each[0][1]
     _write(found, written, out)
     if plot is not None:
         charts.save(found.plot(), plot)

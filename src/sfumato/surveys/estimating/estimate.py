@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from sfumato import checks
 from sfumato.errors import InvalidArgument
+from sfumato.privacy.guarantee import Guarantee
 from sfumato.rounding import down
 from sfumato.surveys.answers import Answers, Duplicates, read_answers
 from sfumato.surveys.design import Design
@@ -91,24 +93,31 @@ def at_most(
     return sums_below(item, received, weights, float(checks.inside(confidence=confidence)))
 
 
-def combine(rounds: Sequence[tuple[Design, Estimates]]) -> dict[str, list[Estimate]]:
+def combine(rounds: Sequence[tuple[Design, Estimates]]) -> Estimates:
     """Estimates of several rounds with fresh noise as one, question by question.
 
     Rounds count by the people in them and by the variance that their design gives, neither of which depends on
     answers, so what comes out is unbiased for the average of the rounds. Rounds in which devices sent what they had
-    kept are one round: combine them by keeping one row of each respondent.
+    kept are one round: combine them by keeping one row of each respondent. Whoever took part in all rounds paid for
+    each, which is what `guarantee` says.
     """
     if len(rounds) < 2:
         raise InvalidArgument("rounds must be two or more; got fewer; estimate a single one")
     names = [name for name in rounds[0][1].results if all(name in found.results for _, found in rounds)]
-    combined = {}
+    combined: dict[str, Result] = {}
     for name in names:
         results = [found[name] for _, found in rounds]
         if len({tuple(result.labels) for result in results}) > 1:
             raise InvalidArgument(f"{name} must have the same answers in all rounds; got others; combine them by hand")
         masses = [found[name].people / float(variance(survey.item(name))) for survey, found in rounds]
-        combined[name] = tidied(results[0].question, _weighed(results, masses))
-    return combined
+        found = tidied(results[0].question, _weighed(results, masses))
+        people, missing = (sum(getattr(result, count) for result in results) for count in ("people", "missing"))
+        combined[name] = replace(results[0], people=people, missing=missing, rows=tuple(found), notes=())
+    paid = sum((survey.epsilon for survey, _ in rounds), Fraction(0))
+    promise = Guarantee(paid, neighbours=rounds[0][1].guarantee.neighbours, unit=rounds[0][1].guarantee.unit)
+    everybody = sum(found.people for _, found in rounds)
+    notes = dict.fromkeys(note for _, found in rounds for note in found.notes)
+    return Estimates(combined, promise, everybody, (f"{len(rounds)} rounds with fresh noise as one", *notes))
 
 
 def _weighed(results: Sequence[Result], masses: Sequence[float]) -> list[Estimate]:

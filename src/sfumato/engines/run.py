@@ -1,4 +1,4 @@
-"""One question on DuckDB.
+"""One question as SQL, on any engine.
 
 The rows of a question are one view; a pass over it by unit gives the influences, a second pass joins rows with their
 unit's weight. A weight is an integer f of 2**30ths: f = 2**30 where the influence n is at most C, else
@@ -18,13 +18,13 @@ from functools import cached_property
 from typing import Any
 
 from sfumato.dataset.column import Key
-from sfumato.engines.duckdb_distinct import count_values, list_values
-from sfumato.engines.duckdb_keys import Keys
-from sfumato.engines.duckdb_line import Opened, landmarks, place_rows, placed, spots
-from sfumato.engines.duckdb_rows import Rows
-from sfumato.engines.duckdb_unknown import Unknown
+from sfumato.engines.distinct import count_values, list_values
 from sfumato.engines.engine import Cells, Spots
-from sfumato.engines.lower import number
+from sfumato.engines.keys import Keys
+from sfumato.engines.line import Opened, landmarks, place_rows, placed, spots
+from sfumato.engines.rows import Rows
+from sfumato.engines.session import Session
+from sfumato.engines.unknown import Unknown
 from sfumato.engines.weights import WEIGHT, octave, root, weighed, weight
 from sfumato.plan.bound import Measure, Statistic
 from sfumato.plan.influence import BINS, CLOSE, FINE, HALVES, LAST_FINE, MAGNITUDES, ROW_BIN, SIGNED
@@ -34,14 +34,13 @@ from sfumato.privacy.sensitivity import Norm
 LARGEST_PART = 1 << 52  # steps of one unit in one group; a million squares of it fit 128 bits
 MOST_ROWS = 1 << 31  # of one unit in one group, where rows are counted; its square fits 64 bits
 MASK = 60  # groups that fit into the bits of one integer
-_MASK = "bit_or(CAST(1 AS BIGINT) << g)"  # the groups that a unit is in
 
 
-class DuckdbRun(Rows):
+class SqlRun(Rows):
     """One question on its data."""
 
-    def __init__(self, connection: Any, plan: PricedPlan) -> None:
-        super().__init__(connection, plan)
+    def __init__(self, session: Session, plan: PricedPlan) -> None:
+        super().__init__(session, plan)
         counts_units = any(measure.statistic is Statistic.UNITS for measure in self.bound.measures)
         self.collapses = plan.norm is Norm.L2 and bool(self.units)
         grouped = counts_units and bool(self.groups) and not self.collapses
@@ -59,8 +58,9 @@ class DuckdbRun(Rows):
         )
         if not self.units:
             largest = f"abs(x{measure}) AS m FROM {self.kept} WHERE x{measure} IS NOT NULL"
-        place = f"CAST({octave('m')} AS BIGINT)"
-        return _dense(self.fetch(f"SELECT {place} AS j, count(*) FROM (SELECT {largest}) GROUP BY j"), MAGNITUDES)
+        place = f"CAST({octave(self.dialect, 'm')} AS BIGINT)"
+        bins = f"SELECT {place} AS j, count(*) FROM (SELECT {largest}) AS those GROUP BY j"
+        return _dense(self.fetch(bins), MAGNITUDES)
 
     def averages(self, measure: int, priced: PricedMeasure) -> list[int]:
         """Units by the signed bin of their average value in any group.
@@ -69,16 +69,14 @@ class DuckdbRun(Rows):
         """
         assert priced.interval is not None
         step = sum_step(priced.interval.largest)
-        clipped = f"greatest(least(x{measure}, {number(priced.interval.high)}), {number(priced.interval.low)})"
-        steps = f"CAST(floor({clipped} * {number(1 / step)} + 0.5) AS BIGINT)"
-        units = ", ".join(self.units)
-        averages = f"CAST(sum({steps}) // count(*) AS DOUBLE) AS m FROM {self.counted} WHERE x{measure} IS NOT NULL"
-        averages += f" GROUP BY {units}"
-        if not self.units:
-            averages = f"CAST({steps} AS DOUBLE) AS m FROM {self.counted} WHERE x{measure} IS NOT NULL"
-        size = octave(f"(abs(m) * {number(step)})", HALVES)
+        steps = self.rounded(self.clipped(measure, priced.interval), 1 / step)
+        average = self.dialect.wide_over(self.dialect.sum(steps), "count(*)") if self.units else steps
+        averages = f"CAST({average} AS {self.real}) AS m FROM {self.counted} WHERE x{measure} IS NOT NULL"
+        averages += f" GROUP BY {', '.join(self.units)}" if self.units else ""
+        size = octave(self.dialect, f"({self.dialect.scaled('abs(m)', step)})", HALVES)
         place = f"CAST(CASE WHEN m < 0 THEN {SIGNED - 1} - {size} ELSE {SIGNED} + {size} END AS BIGINT)"
-        return _dense(self.fetch(f"SELECT {place} AS j, count(*) FROM (SELECT {averages}) GROUP BY j"), 2 * SIGNED)
+        bins = f"SELECT {place} AS j, count(*) FROM (SELECT {averages}) AS those GROUP BY j"
+        return _dense(self.fetch(bins), 2 * SIGNED)
 
     def prepare(self, measures: Sequence[PricedMeasure]) -> None:
         """One pass by unit: the influence on every measure, and for counts of units the groups it is in, as a mask."""
@@ -97,17 +95,19 @@ class DuckdbRun(Rows):
             return
         columns = ", ".join([*self.units, *(f"{self._influence(i)} AS n{i}" for i in self._weighed())])
         columns += self._ends("a{0}", "a{0}")
-        mask = ", bit_or(CAST(1 AS BIGINT) << g) AS mask" if self.masked else ""
-        rows = placed(0) if self._only_quantiles() else self.addressed()
-        self.execute(f"CREATE TEMP TABLE units AS SELECT {columns}{mask} FROM {rows} GROUP BY {', '.join(self.units)}")
+        mask = f", {self._mask()} AS mask" if self.masked else ""
+        rows = placed(self, 0) if self._only_quantiles() else self.addressed()
+        self.keep("units", f"SELECT {columns}{mask} FROM {rows} GROUP BY {', '.join(self.units)}")
         if self.paired:
             pair = ", ".join([*self.units, "g"])
-            self.execute(f"CREATE TEMP TABLE pairs AS SELECT DISTINCT {pair} FROM {self.kept}")
+            self.keep("pairs", f"SELECT DISTINCT {pair} FROM {self.kept}")
             units = ", ".join(self.units)
-            self.execute(
-                f"CREATE TEMP TABLE spread AS SELECT {units}, CAST(count(*) AS HUGEINT) * {ROW} AS n "
-                f"FROM pairs GROUP BY {units}"
-            )
+            count = f"CAST(count(*) AS {self.dialect.wide}) * {ROW}"
+            self.keep("spread", f"SELECT {units}, {count} AS n FROM pairs GROUP BY {units}")
+
+    def _mask(self) -> str:
+        """The groups that a unit is in, as bits."""
+        return f"bit_or({self.dialect.group_bit('g')})"
 
     def _collapse(self) -> None:
         """What each unit has in each group, and its L2 norm over the groups."""
@@ -116,31 +116,34 @@ class DuckdbRun(Rows):
         if self.bound.unknown and self.collapsed_at_once():
             parts = self._unknown.parts()
         else:
-            rows = placed(0) if self._only_quantiles() else self.halved()
+            rows = placed(self, 0) if self._only_quantiles() else self.halved()
             parts = f"SELECT {by}, {self.part_sums()}{self._ends('a{0}', 'a{0}')} FROM {rows} GROUP BY {by}"
-        self.execute(f"CREATE TEMP TABLE parts AS {parts}")
+        self.keep("parts", parts)
         squares = [f"{self._squares(i)} AS q{i}" for i in names]
         squares += [f"max({name}) AS t{i}" for i in names for name in names[i] if self.measures[i].measure.points]
         norms = [f"{self._norm(i)} AS n{i}" for i in names]
+        ends = [f"{end}{i}" for i in names if self.measures[i].measure.points for end in ("lo", "hi")]
         units = ", ".join(self.units)
-        self.execute(
-            f"CREATE TEMP TABLE units AS SELECT * EXCLUDE ({', '.join(f'q{i}' for i in names)}), "
-            f"{', '.join(norms)} FROM "
-            f"(SELECT {units}, {', '.join(squares)}{self._ends('lo{0}', 'hi{0}')} FROM parts GROUP BY {units})"
+        self.keep(
+            "units",
+            f"SELECT {', '.join([units, *ends, *norms])} FROM (SELECT {units}, {', '.join(squares)}"
+            f"{self._ends('lo{0}', 'hi{0}')} FROM parts GROUP BY {units}) AS squared",
         )
 
     def _squares(self, measure: int) -> str:
         """The sum of squares of a unit's parts, in steps: a whole number."""
         if self._counts_rows(measure):
-            return " + ".join(f"sum({name} * {name}) * {ROW * ROW}" for name in self._part_names(measure))
-        return f"sum({' + '.join(f'CAST({name} AS HUGEINT) * {name}' for name in self._part_names(measure))})"
+            sums = [self.dialect.sum(f"{name} * {name}") for name in self._part_names(measure)]
+            return " + ".join(f"{each} * {ROW * ROW}" for each in sums)
+        wide = [f"CAST({name} AS {self.dialect.wide}) * {name}" for name in self._part_names(measure)]
+        return self.dialect.sum(" + ".join(wide))
 
     def _norm(self, measure: int) -> str:
         """A unit's norm; rows on a line are counted without the cut at the largest part, so beyond it none counts."""
-        norm = root(f"q{measure}")
+        norm = root(self.dialect, f"q{measure}")
         if not self.measures[measure].measure.points:
             return norm
-        return f"CASE WHEN t{measure} >= {MOST_ROWS} THEN CAST({1 << 100} AS HUGEINT) ELSE {norm} END"
+        return f"CASE WHEN t{measure} >= {MOST_ROWS} THEN CAST({1 << 100} AS {self.dialect.wide}) ELSE {norm} END"
 
     def _only_quantiles(self) -> bool:
         """Whether quantiles of the same values are all that is asked: then their table has all that counts."""
@@ -178,40 +181,44 @@ class DuckdbRun(Rows):
             case Measure(Statistic.COUNT, None):
                 return [f"least(count(*), {MOST_ROWS})"]
             case Measure(Statistic.COUNT):
-                return [f"least(count(*) FILTER (x{measure}), {MOST_ROWS})"]
+                return [f"least(count(*) FILTER (WHERE x{measure}), {MOST_ROWS})"]
             case Measure(Statistic.QUANTILES):
                 return [f"least(count(a{measure}), {MOST_ROWS})"]
-        sums = [f"CAST(sum({step}) AS HUGEINT)" for step in self.steps(measure)]
+        sums = [f"CAST({self.dialect.sum(step)} AS {self.dialect.wide})" for step in self.steps(measure)]
         return [f"CAST(least(greatest({sum}, {-LARGEST_PART}), {LARGEST_PART}) AS BIGINT)" for sum in sums]
 
     def _part_cells(self, limits: Sequence[int]) -> str:
         """Sums of all parts, and what weights take off those of units beyond a limit: few, so that is quick."""
         parts = [(name, i) for i in self._summed() for name in self._part_names(i)]
         scale = {i: ROW if self._counts_rows(i) else 1 for i in self._summed()}
-        whole = [f"CAST(sum({name}) AS HUGEINT) * {scale[i]} AS {name}" for name, i in parts]
-        steps = {name: f"CAST({name} AS HUGEINT) * {scale[i]}" for name, i in parts}
-        taken = [f"CAST(sum(({steps[name]} * f{i} // {WEIGHT}) - {steps[name]}) AS HUGEINT)" for name, i in parts]
+        wide, total = self.dialect.wide, self.dialect.sum
+        whole = [f"CAST({total(name)} AS {wide}) * {scale[i]} AS {name}" for name, i in parts]
+        steps = {name: f"CAST({name} AS {wide}) * {scale[i]}" for name, i in parts}
+        left = {name: self.dialect.wide_over(f"{steps[name]} * f{i}", WEIGHT) for name, i in parts}
+        taken = [f"CAST({total(f'({left[name]}) - {steps[name]}')} AS {wide})" for name, _ in parts]
         joined = f"parts JOIN {self._heavy(self._summed(), limits)} USING ({', '.join(self.units)})"
         rows = f"SELECT {self.place} AS g, {', '.join(whole)} FROM parts{self.by} "
         rows += f"UNION ALL SELECT {self.place}, {', '.join(taken)} FROM {joined}{self.by}"
-        return f"SELECT g, {', '.join(f'sum({name})' for name, _ in parts)} FROM ({rows}) GROUP BY g"
+        return f"SELECT g, {', '.join(total(name) for name, _ in parts)} FROM ({rows}) AS summed GROUP BY g"
 
     def _heavy(self, which: Sequence[int], limits: Sequence[int]) -> str:
         """The units beyond a limit, with their weights; often few, so that the rows of all others find nobody in it."""
-        weights = ", ".join([*self.units, *(f"{weight(f'n{i}', limits[i])} AS f{i}" for i in which)])
-        heavy = " OR ".join(f"n{i} > CAST({limits[i]} AS HUGEINT)" for i in which)
-        return f"(SELECT {weights} FROM units WHERE {heavy})"
+        weights = [f"{weight(self.dialect, f'n{i}', limits[i])} AS f{i}" for i in which]
+        heavy = " OR ".join(f"n{i} > CAST({limits[i]} AS {self.dialect.wide})" for i in which)
+        return f"(SELECT {', '.join([*self.units, *weights])} FROM units WHERE {heavy}) AS heavy"
 
     def _influence(self, measure: int) -> str:
         """The influence of a unit, over its rows."""
+        wide = self.dialect.wide
         match self.measures[measure].measure:
             case Measure(Statistic.UNITS):
-                return f"CAST(bit_count({_MASK}) AS HUGEINT) * {ROW}" if self.masked else f"CAST({ROW} AS HUGEINT)"
+                groups = self.dialect.bits(self._mask())
+                return f"CAST({groups} AS {wide}) * {ROW}" if self.masked else f"CAST({ROW} AS {wide})"
             case Measure(Statistic.COUNT, None):
-                return f"CAST(count(*) AS HUGEINT) * {ROW}"
+                return f"CAST(count(*) AS {wide}) * {ROW}"
             case Measure(Statistic.QUANTILES):
-                return f"CAST(count(a{measure}) AS HUGEINT) * {ROW}"
-        return f"CAST(sum({self.row_influence(measure)}) AS HUGEINT)"
+                return f"CAST(count(a{measure}) AS {wide}) * {ROW}"
+        return f"CAST({self.dialect.sum(self.row_influence(measure))} AS {wide})"
 
     def influences(self, measure: int) -> list[int]:
         """Units by the bin of their influence; a unit without any is in no bin."""
@@ -220,12 +227,14 @@ class DuckdbRun(Rows):
         if self.measures[measure].measure.statistic is Statistic.DISTINCT:
             table = f"having{measure}"
         if not self.units:
-            table = f"(SELECT {self.row_influence(measure)} AS n{measure} FROM {self.kept})"
-        rows = f"log2(CAST({n} AS DOUBLE) / {self.measures[measure].row_steps})"
+            table = f"(SELECT {self.row_influence(measure)} AS n{measure} FROM {self.kept}) AS those"
+        rows = f"SELECT CAST({n} AS {self.real}) / {self.measures[measure].row_steps} AS v FROM {table} WHERE {n} > 0"
         fine, coarse = f"ceil({FINE} * e - 1e-6) + {ROW_BIN}", f"ceil(e - {CLOSE} - 1e-6) + {LAST_FINE}"
         place = f"CASE WHEN e <= {CLOSE} THEN greatest({fine}, 0) ELSE least({coarse}, {BINS - 1}) END"
-        exponents = f"SELECT {rows} AS e FROM {table} WHERE {n} > 0"
-        return _dense(self.fetch(f"SELECT CAST({place} AS BIGINT) AS j, count(*) FROM ({exponents}) GROUP BY j"), BINS)
+        once = self.dialect.once
+        exponents = once(f"SELECT {self.dialect.log2('v')} AS e FROM ({once(rows)}) AS rows_of_units")
+        bins = f"SELECT CAST({place} AS BIGINT) AS j, count(*) FROM ({exponents}) AS octaves GROUP BY j"
+        return _dense(self.fetch(bins), BINS)
 
     def cells(self, limits: Sequence[int]) -> Cells:
         """The weighted sums of every group: one pass over the rows, and one over the units where units are counted."""
@@ -265,12 +274,20 @@ class DuckdbRun(Rows):
         steps = {i: self.steps(i) for i in which}
         if not self.units:  # a row is a unit: its own influence is the sum of its absolute steps
             own = {i: self.row_influence(i) for i in which}
-            wide = {i: [f"CAST({step} AS HUGEINT)" for step in steps[i]] if self._wide(i) else steps[i] for i in which}
-            sums = [f"sum(({step}) * ({weight(own[i], limits[i])}) // {WEIGHT})" for i in which for step in wide[i]]
+            weights = {i: f"({weight(self.dialect, own[i], limits[i])})" for i in which}
+            parts = [self._own_part(step, weights[i], self._wide(i)) for i in which for step in steps[i]]
+            sums = [self.dialect.sum(part) for part in parts]
             return f"SELECT {self.place}, {', '.join(sums)} FROM {self.halved()}{self.by}"
-        sums = [f"sum({weighed(step, i, self._wide(i))})" for i in which for step in steps[i]]
+        parts = [weighed(self.dialect, step, i, self._wide(i)) for i in which for step in steps[i]]
+        sums = [self.dialect.sum(part) for part in parts]
         joined = f"{self.halved()} LEFT JOIN {self._heavy(which, limits)} USING ({', '.join(self.units)})"
         return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
+
+    def _own_part(self, step: str, weight: str, wide: bool) -> str:
+        """A row's steps, weighed where a row is a unit."""
+        if wide:
+            return self.dialect.wide_over(f"(CAST({step} AS {self.dialect.wide})) * {weight}", WEIGHT)
+        return self.dialect.over(f"({step}) * {weight}", WEIGHT)
 
     def _wide(self, measure: int) -> bool:
         """Whether a row may have so many steps that their product with a weight needs 128 digits."""
@@ -292,25 +309,30 @@ class DuckdbRun(Rows):
 
     @cached_property
     def _unknown(self) -> Unknown:
-        return Unknown(self, self.part_sums() if self.collapsed_at_once() else "")
+        if not self.collapsed_at_once():
+            return Unknown(self, "", ())
+        return Unknown(self, self.part_sums(), [name for i in self._weighed() for name in self._part_names(i)])
 
     def choose(self, keys: Sequence[tuple[Key, ...]]) -> None:
         """Go on with these keys, which were found."""
         self.listed = list(keys)
-        Keys(self.execute, self.bound, self.groups).put(self.listed)
+        Keys(self.session, self.bound, self.groups).put(self.listed)
 
     def _unit_cells(self, measure: int, limit: int) -> list[tuple[Any, ...]]:
         """The weighted number of units in every group."""
-        each = f"CAST({ROW} AS BIGINT) * f // {WEIGHT}"
+        each = self.dialect.over(f"CAST({ROW} AS BIGINT) * f", WEIGHT)
+        total = self.dialect.sum(each)
+        own = f"{weight(self.dialect, f'n{measure}', limit)} AS f"
         if not self.groups:
-            return self.fetch(f"SELECT 1, sum({each}) FROM (SELECT {weight(f'n{measure}', limit)} AS f FROM units)")
+            return self.fetch(f"SELECT 1, {total} FROM (SELECT {own} FROM units) AS weights")
         if self.paired:
-            weights = f"SELECT {', '.join(self.units)}, {weight('n', limit)} AS f FROM spread"
-            joined = f"pairs JOIN ({weights}) USING ({', '.join(self.units)})"
-            return self.fetch(f"SELECT g, sum({each}) FROM {joined} GROUP BY g")
-        sums = ", ".join(f"sum(c * ((mask >> {place + 1}) & 1))" for place in range(len(self.listed)))
-        inner = f"SELECT mask, {each} AS c FROM (SELECT mask, {weight(f'n{measure}', limit)} AS f FROM units)"
-        (totals,) = self.fetch(f"SELECT {sums} FROM ({inner})")
+            weights = f"SELECT {', '.join(self.units)}, {weight(self.dialect, 'n', limit)} AS f FROM spread"
+            joined = f"pairs JOIN ({weights}) AS weights USING ({', '.join(self.units)})"
+            return self.fetch(f"SELECT g, {total} FROM {joined} GROUP BY g")
+        bits = [f"(({self.dialect.shifted('mask', place + 1)}) & 1)" for place in range(len(self.listed))]
+        sums = ", ".join(self.dialect.sum(f"c * {bit}") for bit in bits)
+        inner = f"SELECT mask, {each} AS c FROM (SELECT mask, {own} FROM units) AS weights"
+        (totals,) = self.fetch(f"SELECT {sums} FROM ({inner}) AS weighed")
         return [(place + 1, total) for place, total in enumerate(totals)]
 
 

@@ -1,12 +1,13 @@
-"""The public keys of a question as a table of DuckDB."""
+"""The public keys of a question as a table of the engine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from sfumato.dataset.column import Key
+from sfumato.dataset.kind import Kind
 from sfumato.engines.lower import Lower
+from sfumato.engines.session import Listed, Session
 from sfumato.plan.bound import Atom, BoundPlan, Group
 from sfumato.plan.node import quoted
 
@@ -17,10 +18,8 @@ _REMEMBERED: dict[tuple[tuple[Group, ...], tuple[Atom, ...]], list[tuple[Key, ..
 class Keys:
     """Makes a table of the keys of all groups, each with its place from 1 on."""
 
-    def __init__(
-        self, execute: Callable[..., Any], bound: BoundPlan, groups: Sequence[str], table: str = "keys"
-    ) -> None:
-        self.execute, self.bound, self.groups, self.table = execute, bound, groups, table
+    def __init__(self, session: Session, bound: BoundPlan, groups: Sequence[str], table: str = "keys") -> None:
+        self.session, self.bound, self.groups, self.table = session, bound, groups, table
 
     def listed(self) -> list[tuple[Key, ...]]:
         """The keys in order; they are the same for the same declarations, so short lists are remembered."""
@@ -31,9 +30,11 @@ class Keys:
         if listed is not None:
             self.put(listed)
             return listed
-        self._make()
-        rows = self.execute(f"SELECT {', '.join(self.groups)} FROM {self.table} ORDER BY place").fetchall()
-        listed = [tuple(row) for row in rows]
+        maker = self.session.keys()
+        self._make(maker)
+        listed = maker.fetch(f"SELECT {', '.join(self.groups)} FROM {self.table} ORDER BY place")
+        if maker is not self.session:
+            self.put(listed)
         if len(listed) <= MOST_REMEMBERED:
             if len(_REMEMBERED) >= MOST_REMEMBERED:
                 _REMEMBERED.clear()
@@ -42,24 +43,21 @@ class Keys:
 
     def put(self, listed: Sequence[tuple[Key, ...]]) -> None:
         """Make the table of given keys."""
-        columns = [
-            f"unnest(CAST(? AS {group.kind.value}[])) AS {name}"
-            for group, name in zip(self.bound.groups, self.groups, strict=True)
-        ]
-        place = f"unnest(range(1, {len(listed) + 1})) AS place"
         values = [list(column) for column in zip(*listed, strict=True)] or [[] for _ in self.groups]
-        self.execute(f"CREATE OR REPLACE TEMP TABLE {self.table} AS SELECT {', '.join(columns)}, {place}", values)
+        columns = [
+            Listed(name, group.kind, column)
+            for group, name, column in zip(self.bound.groups, self.groups, values, strict=True)
+        ]
+        places = Listed("place", Kind.INTEGER, range(1, len(listed) + 1))
+        self.session.ship(self.table, [*columns, places])
 
-    def _make(self) -> None:
+    def _make(self, maker: Session) -> None:
         """The group expressions over the cross product of the atoms' values."""
         names = {atom.expression: quoted(f"a{i}") for i, atom in enumerate(self.bound.atoms)}
         for i, atom in enumerate(self.bound.atoms):
-            self.execute(
-                f"CREATE TEMP TABLE atom{i} AS SELECT unnest(CAST(? AS {atom.kind.value}[])) AS a{i}, "
-                f"unnest(range({len(atom.values)})) AS p{i}",
-                [list(atom.values)],
-            )
-        render = Lower(self.bound.table.columns, names)
+            places = Listed(f"p{i}", Kind.INTEGER, range(len(atom.values)))
+            maker.ship(f"atom{i}", [Listed(f"a{i}", atom.kind, atom.values), places])
+        render = Lower(maker.dialect, self.bound.table.columns, names)
         listed = [
             f"{render.sql(group.expression)} AS {name}"
             for group, name in zip(self.bound.groups, self.groups, strict=True)
@@ -69,8 +67,9 @@ class Keys:
         for i in atoms:  # one number for the place in the cross product, so that no two keys are tied
             place = f"({place} * {len(self.bound.atoms[i].values)} + p{i})"
         keys = ", ".join(self.groups)
-        self.execute(
-            f"CREATE TEMP TABLE {self.table} AS SELECT {keys}, row_number() OVER (ORDER BY min(p)) AS place "
-            f"FROM (SELECT {', '.join(listed)}, {place} AS p FROM {', '.join(f'atom{i}' for i in atoms)}) "
-            f"WHERE {' AND '.join(f'{name} IS NOT NULL' for name in self.groups)} GROUP BY {keys}"
+        maker.keep(
+            self.table,
+            f"SELECT {keys}, row_number() OVER (ORDER BY min(p)) AS place "
+            f"FROM (SELECT {', '.join(listed)}, {place} AS p FROM {', '.join(f'atom{i}' for i in atoms)}) AS crossed "
+            f"WHERE {' AND '.join(f'{name} IS NOT NULL' for name in self.groups)} GROUP BY {keys}",
         )

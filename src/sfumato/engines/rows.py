@@ -3,42 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from sfumato.dataset.column import Key
 from sfumato.dataset.kind import Kind
-from sfumato.engines.duckdb_keys import Keys
-from sfumato.engines.duckdb_relation import Sources, unit_names
-from sfumato.engines.duckdb_source import signature
-from sfumato.engines.engine import FAILED
-from sfumato.engines.lower import Lower, number, used_columns
+from sfumato.engines.keys import Keys
+from sfumato.engines.lower import Lower, used_columns
+from sfumato.engines.relation import Sources, unit_names
+from sfumato.engines.session import Session
 from sfumato.engines.weights import address, or_zero
-from sfumato.errors import EngineFailed
 from sfumato.plan.bound import Group, Statistic
-from sfumato.plan.node import Column, children, quoted
+from sfumato.plan.interval import Interval
+from sfumato.plan.node import Column, Expression, children, quoted
 from sfumato.plan.price import ROW, PricedMeasure, PricedPlan
 
 
 class Rows:
     """The data of one question, opened: `counted` are the rows that may count, `kept` those in a group of its keys."""
 
-    def __init__(self, connection: Any, plan: PricedPlan) -> None:
-        self.connection, self.plan, self.bound = connection, plan, plan.bound
-        self.opened = signature(plan.bound.table.tables.values())
-        self.statements: list[str] = []
+    def __init__(self, session: Session, plan: PricedPlan) -> None:
+        self.session, self.dialect, self.plan, self.bound = session, session.dialect, plan, plan.bound
+        self.real = self.dialect.type(Kind.REAL)
         self.table = plan.bound.table
-        self.lower = Lower(self.table.columns, {Column(name): own for name, own in self._names().items()})
+        known_names: dict[Expression, str] = {Column(name): own for name, own in self._names().items()}
+        self.lower = Lower(self.dialect, self.table.columns, known_names)
         self.units = unit_names(self.table.unit.columns)
         self.groups = [quoted(f"k{i}") for i in range(len(self.bound.groups))]
         self.place, self.by = ("g", " GROUP BY g") if self.groups else ("1", "")
         self.measures: tuple[PricedMeasure, ...] = plan.measures
-        self.sources = Sources(connection)
-        self.source = self.sources.rows(self.table, self._names())
+        self.source = Sources(session).rows(self.table, self._names())
         known = not self.bound.unknown
-        self.listed: list[tuple[Key, ...]] = Keys(self.execute, self.bound, self.groups).listed() if known else []
-        self.placed = bool(self.table.inputs and self.groups and known)
-        self.counted = self._keep() if self.table.inputs else self.view("counted", self._counted())
+        self.listed: list[tuple[Key, ...]] = Keys(session, self.bound, self.groups).listed() if known else []
+        self.placed = bool((self.table.inputs or not self.dialect.snapshot) and self.groups and known)
+        keeps = self.table.inputs or not self.dialect.snapshot
+        self.counted = self._keep() if keeps else self.view("counted", self._counted())
 
     def view(self, name: str, sql: str) -> str:
         """Rows by a query, for other queries: written into them, which is quicker than a view with a name."""
@@ -53,25 +53,25 @@ class Rows:
         if self.placed:
             columns = [*self.units, *(f"x{i}" for i in range(len(self.bound.measures))), "keys.place AS g"]
             rows = f"SELECT {', '.join(columns)} FROM ({rows}) AS counted LEFT JOIN keys ON {self._same_key()}"
-        self.execute(f"CREATE TEMP TABLE counted AS {rows}")
+        self.keep("counted", rows)
         return "counted"
 
     def _same_key(self) -> str:
         """Keys are listed once each, so a join by it keeps or drops a row, and never doubles it."""
         return " AND ".join(f"counted.{key} = keys.{key}" for key in self.groups)
 
-    def execute(self, sql: str, values: Sequence[Any] | None = None) -> Any:
-        """Run SQL, and remember it for explanations, which do not name files."""
-        told = sql
-        for source, label in self.sources.told.items():
-            told = told.replace(source, label)
-        self.statements.append(told)
-        return self.connection.execute(sql, values)
+    @property
+    def statements(self) -> Sequence[str]:
+        """The SQL that ran so far, for explanations."""
+        return self.session.statements
+
+    def keep(self, name: str, sql: str, *, again: bool = False) -> None:
+        """Keep the rows of a query inside the engine."""
+        self.session.keep(name, sql, again=again)
 
     def fetch(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query."""
-        rows: list[tuple[Any, ...]] = self.execute(sql).fetchall()
-        return rows
+        return self.session.fetch(sql)
 
     def _counted(self) -> str:
         """The rows that may count: with a unit, and passing WHERE; with keys and the arguments of all measures."""
@@ -80,7 +80,7 @@ class Rows:
         parts += [f"{self._argument(i)} AS x{i}" for i in range(len(self.bound.measures))]
         where = [f"{unit} IS NOT NULL" for unit in self.units]
         where += [self.lower.sql(self.bound.where.expression)] if self.bound.where else []
-        rows = f"SELECT {', '.join(parts)} FROM ({self.source})"
+        rows = f"SELECT {', '.join(parts)} FROM ({self.source}) AS source"
         return rows + (f" WHERE {' AND '.join(where)}" if where else "")
 
     def _key(self, group: Group) -> str:
@@ -91,7 +91,8 @@ class Rows:
         key = self.lower.sql(group.expression)
         if not self.bound.unknown or group.kind is not Kind.REAL:
             return key
-        return f"CASE WHEN {key} = 0 THEN CAST(0 AS DOUBLE) WHEN NOT isnan({key}) THEN {key} END"
+        zero = f"CAST(0 AS {self.real})"
+        return f"CASE WHEN {key} = 0 THEN {zero} WHEN {self.dialect.is_number(key)} THEN {key} END"
 
     @cached_property
     def kept(self) -> str:
@@ -123,10 +124,18 @@ class Rows:
             return f"({rendered} IS NOT NULL)"
         if self.bound.measures[measure].statistic is Statistic.DISTINCT and argument.kind is not Kind.REAL:
             return rendered
-        double = f"CAST({rendered} AS DOUBLE)"
+        double = f"CAST({rendered} AS {self.real})"
         if isinstance(argument.expression, Column) and not self.table.inputs:  # read without what is no number
             return double
-        return f"CASE WHEN NOT isnan({double}) THEN {double} END"
+        return f"CASE WHEN {self.dialect.is_number(double)} THEN {double} END"
+
+    def clipped(self, measure: int, interval: Interval) -> str:
+        """The value of a row, cut at the bounds."""
+        return f"greatest(least(x{measure}, {self.dialect.real(interval.high)}), {self.dialect.real(interval.low)})"
+
+    def rounded(self, double: str, factor: Fraction) -> str:
+        """The nearest lattice step of a double."""
+        return f"CAST(floor({self.dialect.scaled(double, factor)} + 0.5) AS BIGINT)"
 
     def steps(self, measure: int) -> list[str]:
         """The lattice values of a row: one column, or two for a mean, whose absolute values add up to its influence.
@@ -140,16 +149,15 @@ class Rows:
             return [or_zero(x, f"CAST({ROW} AS BIGINT)")]
         interval = priced.interval
         assert interval is not None
-        clipped = f"greatest(least({x}, {number(interval.high)}), {number(interval.low)})"
         if priced.measure.statistic is Statistic.SUM:
-            return [or_zero(x, f"CAST(floor({clipped} * {number(1 / priced.step)} + 0.5) AS BIGINT)")]
+            return [or_zero(x, self.rounded(self.clipped(measure, interval), 1 / priced.step))]
         row, p, q = priced.row_steps, f"p{measure}", f"q{measure}"
         parts = [q, f"{row} - {p} - {q}", p] if priced.measure.statistic.is_spread else [p, f"{row} - {p}"]
         return [f"coalesce({part}, 0)" for part in parts]
 
     def address(self, measure: int) -> str:
         """Where the value of a row lies on its ruler; it must have one."""
-        return address(self.measures[measure].ruler, f"x{measure}")
+        return address(self.dialect, self.measures[measure].ruler, f"x{measure}")
 
     def addressed(self) -> str:
         """The rows that count, with the addresses of their values where there are quantiles of these."""
@@ -169,11 +177,13 @@ class Rows:
         for i, priced in enumerate(self.measures):
             row = priced.row_steps if priced.measure.statistic.is_centred else 0
             if priced.measure.statistic is Statistic.MEAN:
-                halves.append(f"CASE WHEN x{i} IS NOT NULL THEN ({row} + {self.away(i)}) // 2 END AS p{i}")
+                half = self.dialect.over(f"({row} + {self.away(i)})", 2)
+                halves.append(f"CASE WHEN x{i} IS NOT NULL THEN {half} END AS p{i}")
             elif priced.measure.statistic.is_spread:
                 for name, sign in (("p", "+"), ("q", "-")):
                     side = f"({row} {sign} {self.away(i)})"
-                    halves.append(f"CASE WHEN x{i} IS NOT NULL THEN {side} * {side} // {4 * row} END AS {name}{i}")
+                    part = self.dialect.over(f"{side} * {side}", 4 * row)
+                    halves.append(f"CASE WHEN x{i} IS NOT NULL THEN {part} END AS {name}{i}")
         if not halves:
             return self.addressed()
         return f"(SELECT *, {', '.join(halves)} FROM {self.addressed()}) AS halved"
@@ -183,21 +193,21 @@ class Rows:
         priced = self.measures[measure]
         assert priced.interval is not None
         assert priced.centre is not None
-        clipped = f"greatest(least(x{measure}, {number(priced.interval.high)}), {number(priced.interval.low)})"
-        scale = number(priced.row_steps / priced.centre.spread)
-        return f"CAST(floor(({clipped} - {number(priced.centre.middle)}) * {scale} + 0.5) AS BIGINT)"
+        distance = f"({self.clipped(measure, priced.interval)} - {self.dialect.real(priced.centre.middle)})"
+        return self.rounded(distance, priced.row_steps / priced.centre.spread)
 
     def row_influence(self, measure: int) -> str:
         """At least the sum of the absolute steps of a row; see `halved` for a mean and a variance."""
         priced = self.measures[measure]
         if priced.measure.statistic.is_centred:
             row, away = priced.row_steps, self.away(measure)
-            size = f"({away} * {away} + {row - 1}) // {row}" if priced.measure.statistic.is_spread else f"abs({away})"
+            size = f"abs({away})"
+            if priced.measure.statistic.is_spread:
+                size = self.dialect.over(f"({away} * {away} + {row - 1})", row)
             influence = f"greatest({row}, {size})"
             return or_zero(f"x{measure}", influence)
         return f"abs({self.steps(measure)[0]})"
 
     def check_unchanged(self) -> None:
-        """Weights come from one pass and rows from another: had the files changed between them, no limit would hold."""
-        if signature(self.table.tables.values()) != self.opened:
-            raise EngineFailed(FAILED)
+        """Weights come from one pass and rows from another: had these changed between them, no limit would hold."""
+        self.session.check_unchanged()

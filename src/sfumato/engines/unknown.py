@@ -1,4 +1,4 @@
-"""Which keys occur, on DuckDB: for questions whose keys nobody listed.
+"""Which keys occur: for questions whose keys nobody listed.
 
 A unit has each of its keys once, and its weight depends on how many it has; of more keys than there are weights it
 keeps as many as a hash of their contents chooses. Both are its own affair, so that no unit moves another's. Inside,
@@ -12,8 +12,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from sfumato.dataset.column import Key
-from sfumato.engines.duckdb_keys import Keys
-from sfumato.engines.duckdb_rows import Rows
+from sfumato.engines.keys import Keys
+from sfumato.engines.rows import Rows
 
 
 class Unknown:
@@ -22,50 +22,52 @@ class Unknown:
     `held` also has sums of a unit's rows with the key, where these can be worked out at once.
     """
 
-    def __init__(self, run: Rows, sums: str) -> None:
-        self.run, self.keys, self.units = run, ", ".join(run.groups), ", ".join(run.units)
+    def __init__(self, run: Rows, sums: str, names: Sequence[str]) -> None:
+        self.run, self.keys, self.units, self.sums = run, ", ".join(run.groups), ", ".join(run.units), names
         rows = self._candidates()
         distinct = f"SELECT DISTINCT {self.keys} FROM {rows}"
-        number = f"row_number() OVER (ORDER BY hash(hash({self.keys})), {self.keys})"
+        number = f"row_number() OVER (ORDER BY {run.dialect.mixed(run.groups)}, {self.keys})"
         # In 32 bits, which units with their keys are collapsed by: so many keys as would not fit fit no memory either.
-        run.execute(f"CREATE TEMP TABLE named AS SELECT *, CAST({number} AS UINTEGER) AS id FROM ({distinct})")
+        run.keep("named", f"SELECT *, CAST({number} AS {run.dialect.number}) AS id FROM ({distinct}) AS found")
         by = ", ".join([*run.units, "id"])
         listed = f"{by}, {sums}" if sums else by
         if not run.units:  # a row is a unit and has one key
             listed, by = "id, count(*) AS units", "id"
         rows = f"(SELECT * FROM {rows}) AS those JOIN named USING ({self.keys})"
-        run.execute(f"CREATE TEMP TABLE held AS SELECT {listed} FROM {rows} GROUP BY {by}")
+        run.keep("held", f"SELECT {listed} FROM {rows} GROUP BY {by}")
 
     def scores(self, weights: Sequence[int], found: Collection[tuple[Key, ...]]) -> dict[tuple[Key, ...], int]:
         """The weighted units of every key that occurs and was not found before."""
-        Keys(self.run.execute, self.run.bound, self.run.groups, "before").put(sorted(found))
-        held = (
-            f"(SELECT * FROM held ANTI JOIN (SELECT id FROM named JOIN before USING ({self.keys})) USING (id)) AS held"
-        )
+        Keys(self.run.session, self.run.bound, self.run.groups, "before").put(sorted(found))
+        before = f"(SELECT id FROM named JOIN before USING ({self.keys}))"
+        held = f"(SELECT * FROM {self.run.dialect.having('held', before, ['id'], 'held', anti=True)}) AS held"
         scores = f"SELECT id, units * {weights[0]} AS score FROM {held}"
         if self.run.units:
-            scores = f"SELECT id, sum(weight) AS score FROM ({self._weighed(held, weights)}) GROUP BY id"
-        rows = self.run.fetch(f"SELECT {self.keys}, score FROM named JOIN ({scores}) USING (id)")
+            weighed = self._weighed(held, weights)
+            scores = f"SELECT id, sum(weight) AS score FROM ({weighed}) AS weighed GROUP BY id"
+        rows = self.run.fetch(f"SELECT {self.keys}, score FROM named JOIN ({scores}) AS scores USING (id)")
         self.run.check_unchanged()
         return {tuple(key): int(score) for *key, score in rows}
 
     def _weighed(self, held: str, weights: Sequence[int]) -> str:
         """Each unit's keys with its weight; the keys of a unit that has too many are chosen by their hash."""
-        listed, most = ", ".join(map(str, weights)), len(weights)
-        self.run.execute(
-            f"CREATE OR REPLACE TEMP TABLE many AS SELECT {self.units}, count(*) AS many, "
-            f"CAST([{listed}] AS INTEGER[])[least(count(*), {most})] AS weight FROM {held} GROUP BY {self.units}"
-        )
-        few = f"{held} JOIN (SELECT {self.units}, weight FROM many WHERE many <= {most}) USING ({self.units})"
-        others = f"{held} SEMI JOIN (SELECT {self.units} FROM many WHERE many > {most}) USING ({self.units})"
+        dialect, most = self.run.dialect, len(weights)
+        picked = dialect.pick(weights, f"least(count(*), {most})")
+        counted = f"SELECT {self.units}, count(*) AS many, {picked} AS weight FROM {held} GROUP BY {self.units}"
+        self.run.keep("many", counted, again=True)
+        weight = f"(SELECT {self.units}, weight FROM many WHERE many <= {most}) AS few"
+        few = f"{held} JOIN {weight} USING ({self.units})"
+        others = dialect.having(held, f"(SELECT {self.units} FROM many WHERE many > {most})", self.run.units, "held")
         place = f"row_number() OVER (PARTITION BY {self.units} ORDER BY id) AS place"
-        first = f"SELECT id, {weights[-1]} AS weight FROM (SELECT id, {place} FROM {others}) WHERE place <= {most}"
+        placed = f"(SELECT id, {place} FROM {others}) AS placed"
+        first = f"SELECT id, {weights[-1]} AS weight FROM {placed} WHERE place <= {most}"
         return f"SELECT id, weight FROM {few} UNION ALL {first}"
 
     def parts(self) -> str:
         """Each unit's sums with the keys that were chosen, by the places of these."""
         chosen = f"SELECT id, place AS g FROM named JOIN keys USING ({self.keys})"
-        return f"SELECT * EXCLUDE (id) FROM held JOIN ({chosen}) USING (id)"
+        columns = ", ".join([*self.run.units, *self.sums, "g"])
+        return f"SELECT {columns} FROM held JOIN ({chosen}) AS chosen USING (id)"
 
     def _candidates(self) -> str:
         """The rows whose keys are all there, those of columns with public keys among these."""
@@ -74,6 +76,7 @@ class Unknown:
         if public:
             names = [run.groups[place] for place in public]
             bound = replace(run.bound, groups=tuple(run.bound.groups[place] for place in public))
-            Keys(run.execute, bound, names, "listed").listed()
-            rows += f" SEMI JOIN listed USING ({', '.join(names)})"
+            Keys(run.session, bound, names, "listed").listed()
+            rows = run.dialect.having(rows, "listed", names, "candidates")
+            rows = f"(SELECT * FROM {rows}) AS public"
         return f"{rows} WHERE {' AND '.join(f'{name} IS NOT NULL' for name in run.groups)}"

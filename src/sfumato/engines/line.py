@@ -1,4 +1,4 @@
-"""Where values lie, on DuckDB: for quantiles (`plan.ruler`).
+"""Where values lie: for quantiles (`plan.ruler`).
 
 Every row is at one address, and a unit's rows together count its limit at most. Rows are read once, into a narrow table
 of units and spots, which all looks share; a spot has the place of the row's group and, in its last digits, the address.
@@ -14,8 +14,10 @@ from itertools import pairwise
 import numpy as np
 
 from sfumato.dataset.column import Key
-from sfumato.engines.duckdb_rows import Rows
-from sfumato.engines.engine import Integers, Spots
+from sfumato.dataset.kind import Kind
+from sfumato.engines.engine import Spots
+from sfumato.engines.rows import Rows
+from sfumato.engines.session import Listed
 from sfumato.engines.weights import WEIGHT, weight
 from sfumato.plan.price import ROW
 
@@ -27,23 +29,26 @@ Opened = Mapping[tuple[Key, ...], Collection[int]]
 
 def place_rows(run: Rows, measure: int) -> None:
     """The table of spots: a row for each row that has a value."""
-    spot = f"(CAST({run.place} AS BIGINT) << {SPOT}) + {run.address(measure)} AS spot"
+    group = run.dialect.shifted(f"CAST({run.place} AS BIGINT)", SPOT, left=True)
+    spot = f"({group}) + {run.address(measure)} AS spot"
     rows = f"SELECT {', '.join([*run.units, spot])} FROM {run.kept} WHERE x{measure} IS NOT NULL"
-    run.execute(f"CREATE TEMP TABLE spots{measure} AS {rows}")
+    run.keep(f"spots{measure}", rows)
 
 
-def placed(measure: int) -> str:
+def placed(run: Rows, measure: int) -> str:
     """The rows with a value again, from the table of spots: in their group, and with their address."""
-    return f"(SELECT *, spot >> {SPOT} AS g, spot & {ADDRESS} AS a{measure} FROM spots{measure}) AS placed"
+    group = run.dialect.shifted("spot", SPOT)
+    return f"(SELECT *, {group} AS g, spot & {ADDRESS} AS a{measure} FROM spots{measure}) AS placed"
 
 
 def landmarks(run: Rows, measure: int, width: int) -> dict[int, int]:
     """Units by the cell of their least or of their largest value, as a hash of their own columns decides."""
-    one = f"SELECT a{measure} AS v FROM {placed(measure)}"
+    one = f"SELECT a{measure} AS v FROM {placed(run, measure)}"
     if run.units:
-        coin = f"hash({', '.join(run.units)}) % 2 = 0"
+        coin = run.dialect.coin(run.units)
         one = f"SELECT CASE WHEN {coin} THEN lo{measure} ELSE hi{measure} END AS v FROM units"
-    found = run.fetch(f"SELECT v // {width} AS j, count(*) FROM ({one}) WHERE v IS NOT NULL GROUP BY j")
+    cell = run.dialect.over("v", width)
+    found = run.fetch(f"SELECT {cell} AS j, count(*) FROM ({one}) AS those WHERE v IS NOT NULL GROUP BY j")
     return {int(cell): int(count) for cell, count in found}
 
 
@@ -63,12 +68,12 @@ def spots(
     if opened:
         places = {key: place for place, key in enumerate(run.listed, 1)}
         listed = [(places[key] << (SPOT - outer)) + cell for key, cells in opened.items() for cell in cells]
-        run.execute("CREATE OR REPLACE TEMP TABLE opened AS SELECT unnest(CAST(? AS BIGINT[])) AS c", [listed])
-        inside = f"SELECT * FROM {rows} SEMI JOIN opened ON c = (spot >> {outer})"
-        run.execute(f"CREATE OR REPLACE TEMP TABLE inside AS {inside}")
+        run.session.ship("opened", [Listed("c", Kind.INTEGER, listed)])
+        within = f"({run.dialect.shifted('spot', outer)}) IN (SELECT c FROM opened)"
+        run.keep("inside", f"SELECT * FROM {rows} WHERE {within}", again=True)
         rows = "inside"
-    cell = f"spot >> {shift} AS cell"
-    cells, counts = _columns(run, f"SELECT {cell}, count(*) FROM {rows} GROUP BY cell")
+    cell = f"{run.dialect.shifted('spot', shift)} AS cell"
+    cells, counts = run.session.columns(f"SELECT {cell}, count(*) FROM {rows} GROUP BY cell")
     order = np.argsort(cells)
     cells, counts = cells[order], counts[order]
     if int(counts.sum()) >= MOST_ROWS:
@@ -76,14 +81,14 @@ def spots(
     full = [ROW if run.units else ROW * min(WEIGHT, limit * WEIGHT // ROW) // WEIGHT for limit in limits]
     weighed = np.stack([counts * each for each in full], axis=1)
     if run.units:
-        halves = (("//", "full"), ("%", "rest"))  # a sum may not fit 64 bits, its halves do
+        halves = ((run.dialect.wide_over, "full"), (run.dialect.rest, "rest"))  # of a sum that may not fit 64 bits
         sums = ", ".join(
-            f"CAST(sum(d{which}) {half} {ROW} AS BIGINT) AS {name}{which}"
+            f"CAST({half(run.dialect.sum(f'd{which}'), ROW)} AS BIGINT) AS {name}{which}"
             for which in range(len(limits))
             for half, name in halves
         )
         heavy = f"{rows} JOIN {_heavy(run, measure, limits)} USING ({', '.join(run.units)})"
-        those, *taken = _columns(run, f"SELECT {cell}, {sums} FROM {heavy} GROUP BY cell")
+        those, *taken = run.session.columns(f"SELECT {cell}, {sums} FROM {heavy} GROUP BY cell")
         at = np.searchsorted(cells, those)
         for which in range(len(limits)):
             weighed[at, which] += taken[2 * which].astype(weighed.dtype) * ROW + taken[2 * which + 1]
@@ -95,14 +100,11 @@ def spots(
     }
 
 
-def _columns(run: Rows, sql: str) -> list[Integers]:
-    """The columns of a query, whose whole numbers fit 64 bits."""
-    return [np.asarray(column) for column in run.execute(sql).fetchnumpy().values()]
-
-
 def _heavy(run: Rows, measure: int, limits: Sequence[int]) -> str:
     """The units beyond a limit, with how much less than a full row each of their rows counts, in steps."""
-    n = f"n{measure}"
-    steps = [f"CAST({ROW} AS BIGINT) * ({weight(n, limit)}) // {WEIGHT} - {ROW}" for limit in limits]
-    taken = [f"CAST({step} AS INTEGER) AS d{which}" for which, step in enumerate(steps)]
-    return f"(SELECT {', '.join([*run.units, *taken])} FROM units WHERE {n} > CAST({min(limits)} AS HUGEINT))"
+    n, dialect = f"n{measure}", run.dialect
+    weights = [f"CAST({ROW} AS BIGINT) * ({weight(dialect, n, limit)})" for limit in limits]
+    steps = [f"{dialect.over(each, WEIGHT)} - {ROW}" for each in weights]
+    taken = [f"CAST({step} AS {dialect.small}) AS d{which}" for which, step in enumerate(steps)]
+    listed = ", ".join([*run.units, *taken])
+    return f"(SELECT {listed} FROM units WHERE {n} > CAST({min(limits)} AS {dialect.wide})) AS heavy"

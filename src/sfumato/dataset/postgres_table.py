@@ -1,0 +1,202 @@
+"""A table in PostgreSQL; its catalogue is read, not its rows.
+
+An address is `postgresql://user@host/database#schema.table`, as libpq reads it; the schema may be left out where it is
+`public`, and a name that holds a point is written in double quotes. A password is better not in it: PGPASSWORD and
+~/.pgpass are read. No message, label or identity has the address.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from sfumato import checks
+from sfumato.dataset.kind import Kind, kinds
+from sfumato.dataset.name import distinct, nearest
+from sfumato.errors import InvalidArgument, SourceNotFound
+
+SCHEMES = ("postgresql://", "postgres://")
+OLDEST = 15
+_NAME = re.compile(r'(?:(?P<schema>"[^"]+"|[^".]+)\.)?(?P<table>"[^"]+"|[^".]+)')
+_WAIT = 10  # seconds for a connection
+# Whatever the server's or the user's settings are: names mean the catalogue's functions, texts what they say, and times
+# are in UTC.
+SETTINGS = {
+    "search_path": "pg_catalog",
+    "TimeZone": "UTC",
+    "DateStyle": "ISO, YMD",
+    "standard_conforming_strings": "on",
+    "transform_null_equals": "off",
+    "extra_float_digits": "1",
+    "client_min_messages": "error",
+    "lock_timeout": "30s",
+    "idle_in_transaction_session_timeout": "15min",
+}
+_TABLES = """
+SELECT c.oid, n.nspname, c.relname, c.relkind::text FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
+AND n.nspname NOT LIKE 'pg\\_temp%%' AND pg_catalog.lower(n.nspname) = pg_catalog.lower(%s)
+"""
+_PARTS = """
+WITH RECURSIVE parts AS (
+  SELECT %s::pg_catalog.oid AS oid
+  UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN parts ON i.inhparent = parts.oid
+) SELECT parts.oid, c.relkind::text FROM parts JOIN pg_catalog.pg_class c ON c.oid = parts.oid
+"""
+_COLUMNS = """
+SELECT a.attname, CASE WHEN t.typtype = 'b' AND n.nspname = 'pg_catalog' THEN t.typname
+                       ELSE n.nspname || '.' || t.typname END
+FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped
+AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') ORDER BY a.attnum
+"""
+_PLACE = """
+SELECT (SELECT system_identifier FROM pg_catalog.pg_control_system()), d.oid, pg_catalog.pg_is_in_recovery(),
+pg_catalog.has_database_privilege(d.oid, 'TEMP'), pg_catalog.current_setting('server_version_num')::int,
+pg_catalog.current_setting('server_encoding') FROM pg_catalog.pg_database d
+WHERE d.datname = pg_catalog.current_database()
+"""
+_TYPES = {
+    "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real", "float8": "double",
+    "varchar": "varchar", "bpchar": "char", "bool": "boolean", "timestamptz": "timestamptz",
+}  # fmt: skip
+_KINDS = {"v": "a view", "m": "a materialized view", "f": "a foreign table"}
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresTable:
+    """A table in PostgreSQL; `address` is that of its database."""
+
+    address: str = field(repr=False)  # may hold a password
+    namespace: str
+    table: str
+
+    typed: ClassVar[bool] = True
+
+    @classmethod
+    def read(cls, text: str) -> PostgresTable:
+        """The table that an address means."""
+        checks.installed("psycopg", extra="postgres", needs="a table in PostgreSQL")
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict
+
+        address, parted, name = text.partition("#")
+        found = _NAME.fullmatch(name)
+        if not parted or found is None:
+            raise InvalidArgument(
+                "source must name a database and a table; got no table; write postgresql://user@host/database#table"
+            )
+        try:
+            conninfo_to_dict(address)
+        except psycopg.ProgrammingError:  # it quotes the address
+            raise InvalidArgument(
+                "source must be an address that PostgreSQL reads; got another; write postgresql://user@host/database#table"
+            ) from None
+        return cls(address, (found["schema"] or "public").strip('"'), found["table"].strip('"'))
+
+    @property
+    def label(self) -> str:
+        """The database's name and the table's."""
+        from psycopg.conninfo import conninfo_to_dict
+
+        return f"{conninfo_to_dict(self.address).get('dbname', 'postgres')}#{self.namespace}.{self.table}"
+
+    @property
+    def identity(self) -> frozenset[str]:
+        """The table and its parts by their numbers in the server, however its address is spelled."""
+        with self.connect() as connection:
+            system, database, *_ = connection.execute(_PLACE).fetchone()
+            (oid, *_) = self._find(connection)
+            parts = connection.execute(_PARTS, [oid]).fetchall()
+        if any(kind == "f" for _, kind in parts):
+            raise InvalidArgument(f"{self.label} must be in this server; a part of it is a foreign table; copy it")
+        return frozenset(f"postgresql:{system}/{database}/{part}" for part, _ in parts)
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The names of schema and table as the catalogue spells them."""
+        with self.connect() as connection:
+            _, schema, table = self._find(connection)
+        return schema, table
+
+    def types(self) -> dict[str, str]:
+        """The type of every column that this user may read, by its own name."""
+        with self.connect() as connection:
+            self._check(connection)
+            (oid, *_) = self._find(connection)
+            columns = [(name, _TYPES.get(type, type)) for name, type in connection.execute(_COLUMNS, [oid]).fetchall()]
+        if not columns:
+            raise InvalidArgument(
+                f"{self.label} must be readable; permission was denied; let the database's owner GRANT SELECT on it"
+            )
+        distinct((name for name, _ in columns), where=self.label)
+        return dict(columns)
+
+    def schema(self) -> dict[str, Kind]:
+        """The kind of every column that can be asked about, in order."""
+        return kinds(self.types())
+
+    def _find(self, connection: Any) -> tuple[int, str, str]:
+        """Its number, its schema and its name as they are spelled; one that differs only in case is taken for it."""
+        found = connection.execute(_TABLES, [self.namespace]).fetchall()
+        exact = [row for row in found if row[1:3] == (self.namespace, self.table)]
+        alike = [
+            row for row in found if (row[1].lower(), row[2].lower()) == (self.namespace.lower(), self.table.lower())
+        ]
+        chosen = exact or alike
+        if len(chosen) != 1:
+            advice = (
+                "two are spelled alike; write it as it is" if chosen else nearest(self.table, (r[2] for r in found))
+            )
+            raise SourceNotFound(f"{self.label}: unknown table {self.namespace}.{self.table}; {advice}")
+        oid, schema, table, kind = chosen[0]
+        if kind in _KINDS:
+            # a query may tie the rows of many people together, so that one of them moves the rows of all
+            raise InvalidArgument(f"{self.label} must be a table; got {_KINDS[kind]}; create a table from it")
+        return oid, schema, table
+
+    def _check(self, connection: Any) -> None:
+        """What a question needs of the server."""
+        _, _, standby, temporary, version, encoding = connection.execute(_PLACE).fetchone()
+        if version < OLDEST * 10_000:
+            raise InvalidArgument(f"{self.label} must be in PostgreSQL {OLDEST} or newer; got {version // 10_000}")
+        if encoding != "UTF8":
+            raise InvalidArgument(f"{self.label} must be in a database of encoding UTF8; got {encoding}; convert it")
+        if standby or not temporary:
+            got = "a standby" if standby else "a user without TEMP"
+            raise InvalidArgument(
+                f"{self.label} must be where temporary tables may be made; got {got}; ask the database's owner"
+            )
+
+    @contextmanager
+    def connect(self) -> Iterator[Any]:
+        """A connection of its own, with settings of ours; what goes wrong is said without the address."""
+        import psycopg
+
+        why = ""
+        try:
+            connection = psycopg.connect(
+                self.address, connect_timeout=_WAIT, autocommit=True, application_name="sfumato", client_encoding="UTF8"
+            )
+        except psycopg.Error as error:
+            why = _reason(str(error))
+        if why:
+            raise SourceNotFound(f"{self.label}: no connection to the database: {why}")
+        with connection:
+            wanted = ", ".join(f"pg_catalog.set_config('{name}', '{value}', false)" for name, value in SETTINGS.items())
+            connection.execute(f"SELECT {wanted}")
+            yield connection
+
+
+def _reason(said: str) -> str:
+    """Why there is no connection, in our words: those of the server may hold names."""
+    if "password" in said or "authentication" in said or "role" in said:
+        return "it refused the user or the password; set PGPASSWORD, or mend ~/.pgpass"
+    if "database" in said and "does not exist" in said:
+        return "the server has no such database; check its name"
+    return "the server cannot be reached; check host, port and that it runs"

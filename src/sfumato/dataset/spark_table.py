@@ -1,0 +1,116 @@
+"""A table that Spark knows; its catalogue is read, not its rows.
+
+An address is `spark:catalog.schema.table` in the session that is there, or `spark:WHERE#catalog.schema.table`, where
+WHERE is a master (`local[4]`, `spark://host:7077`, `yarn`) or the address of Spark Connect (`sc://host:15002`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+from urllib.parse import unquote, urlparse
+
+from sfumato import checks
+from sfumato.dataset.kind import Kind, kinds
+from sfumato.dataset.name import distinct
+from sfumato.errors import InvalidArgument, SourceNotFound
+
+SCHEME = "spark:"
+_NAME = re.compile(r"(?:`[^`]+`|[^`.]+)(?:\.(?:`[^`]+`|[^`.]+)){0,3}")
+_PART = re.compile(r"`[^`]+`|[^`.]+")
+_TYPES = {"timestamp": "timestamptz", "timestamp_ntz": "timestamp"}
+
+
+@dataclass(frozen=True, slots=True)
+class SparkTable:
+    """A table in a catalogue of Spark; `address` says which Spark, none: the session that is there."""
+
+    address: str = field(repr=False)  # of Spark Connect it may hold a token
+    table: str
+
+    typed: ClassVar[bool] = True
+
+    @classmethod
+    def read(cls, text: str) -> SparkTable:
+        """The table that an address means."""
+        checks.installed("pyspark", extra="spark", needs="a table of Spark")
+        address, _, name = text.removeprefix(SCHEME).rpartition("#")
+        if _NAME.fullmatch(name) is None:
+            raise InvalidArgument("source must name a table of Spark; got none; write spark:catalog.schema.table")
+        return cls(address, name)
+
+    @property
+    def label(self) -> str:
+        """The table's name."""
+        return f"spark:{self.table}"
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The parts of its name."""
+        return tuple(part.strip("`") for part in _PART.findall(self.table))
+
+    @property
+    def quoted(self) -> str:
+        """The name in SQL."""
+        return ".".join(f"`{part}`" for part in self.parts)
+
+    @property
+    def identity(self) -> frozenset[str]:
+        """Where its rows lie, and the files if they are on this machine; without a place, its full name."""
+        session = self.session()
+        said = self._described(session)
+        if not (place := said.get("Location")):
+            full = [said.get("Catalog") or "spark_catalog", said.get("Database") or "", self.parts[-1]]
+            return frozenset((f"spark:{'.'.join(full).lower()}",))
+        files = [urlparse(file) for file in session.table(self.quoted).inputFiles()]
+        local = {os.path.realpath(unquote(file.path)) for file in files if file.scheme in ("", "file")}
+        return frozenset({f"spark:{place.rstrip('/')}", *local})
+
+    def types(self) -> dict[str, str]:
+        """The type of every column by its own name."""
+        session = self.session()
+        self._described(session)
+        fields = [(each.name, each.dataType.simpleString()) for each in session.table(self.quoted).schema.fields]
+        distinct((name for name, _ in fields), where=self.label)
+        return {name: _TYPES.get(type, "string" if type.startswith("string") else type) for name, type in fields}
+
+    def schema(self) -> dict[str, Kind]:
+        """The kind of every column that can be asked about, in order."""
+        return kinds(self.types())
+
+    def _described(self, session: Any) -> dict[str, str]:
+        """What the catalogue says of it."""
+        try:
+            rows = session.sql(f"DESCRIBE TABLE EXTENDED {self.quoted}").collect()
+        except Exception:  # of several classes, and with names of others in its message
+            rows = None
+        if rows is None:
+            raise SourceNotFound(f"{self.label}: Spark has no such table, or this user may not read it; check its name")
+        said = {str(row[0]): str(row[1]) for row in rows if row[0]}
+        if said.get("Type", "").upper() not in ("MANAGED", "EXTERNAL"):
+            # a query may tie the rows of many people together, so that one of them moves the rows of all
+            raise InvalidArgument(f"{self.label} must be a table; got a view; save it by frame.write.saveAsTable")
+        return said
+
+    def session(self) -> Any:
+        """A session of our own on the Spark that is meant: its settings and names are nobody else's."""
+        from pyspark.sql import SparkSession
+
+        try:
+            return self._found(SparkSession).newSession()
+        except Exception:
+            gone = True
+        assert gone
+        raise SourceNotFound(
+            f"{self.label}: no connection to Spark; check that it runs, and that Java 17 is installed here "
+            "(not needed for Spark Connect)"
+        )
+
+    def _found(self, sessions: Any) -> Any:
+        if self.address.startswith("sc://"):
+            return sessions.builder.remote(self.address).getOrCreate()
+        if self.address:
+            return sessions.builder.master(self.address).getOrCreate()
+        return sessions.getActiveSession() or sessions.builder.getOrCreate()

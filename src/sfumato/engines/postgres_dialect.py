@@ -1,0 +1,209 @@
+"""PostgreSQL's way, from version 15 on.
+
+Doubles fail here where they overflow or underflow (operators, not casts alone), logarithms of zero fail, and so do
+casts; so every such expression carries its own guard in a CASE: a condition elsewhere might be evaluated later. AND has
+no order either, so no guard relies on another one beside it. Text is compared byte by byte, whatever its collation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import ClassVar
+
+from sfumato.dataset.kind import Kind
+from sfumato.engines.dialect import Dialect
+from sfumato.plan.node import How
+
+_REAL = "DOUBLE PRECISION"
+_NAN, _INFINITY = f"CAST('NaN' AS {_REAL})", f"CAST('Infinity' AS {_REAL})"
+_LARGEST = Fraction(179, 100) * 10**308  # beyond it a result counts as infinite
+_LEAST = Fraction(1, 1 << 1070)  # below it a result counts as zero
+_LONG = 120  # letters of arguments that are not written several times
+_EPOCH = "DATE '0001-01-01'"
+_END = "DATE '10000-01-01'"
+
+
+class PostgresDialect(Dialect):
+    """Where it differs from DuckDB's."""
+
+    name: ClassVar[str] = "PostgreSQL"
+    wide: ClassVar[str] = "NUMERIC"
+    number: ClassVar[str] = "BIGINT"
+    small: ClassVar[str] = "BIGINT"
+    types: ClassVar[Mapping[Kind, str]] = {**Dialect.types, Kind.REAL: _REAL, Kind.TEXT: "TEXT"}
+    functions: ClassVar[Mapping[str, str]] = {
+        **Dialect.functions,
+        "like": "({0} LIKE {1} ESCAPE '')",
+        "as_double": f"CAST({{0}} AS {_REAL})",
+        "as_integer": "ROUND({0})",  # of a double: halves to the even number
+        "add": "CASE WHEN {0} > 0 AND {1} > 0 AND {0} < {inf} AND {1} < {inf} AND {0} > {most} - greatest({1}, 0) "
+        "THEN {inf} WHEN {0} < 0 AND {1} < 0 AND {0} > -{inf} AND {1} > -{inf} AND {0} < -{most} - least({1}, 0) "
+        "THEN -{inf} ELSE {0} + {1} END",
+        "multiply": "CASE WHEN abs({0}) > 1 AND abs({0}) < {inf} AND abs({1}) < {inf} AND abs({1}) > {most} / "
+        "greatest(abs({0}), 1) THEN CASE WHEN ({0} < 0) = ({1} < 0) THEN {inf} ELSE -{inf} END "
+        "WHEN {0} <> 0 AND abs({0}) < 1 AND abs({1}) < {least} / CASE WHEN {0} = 0 THEN 1 ELSE least(abs({0}), 1) END "
+        "THEN 0 ELSE {0} * {1} END",
+        "divide": "CASE WHEN {1} = 0 THEN NULL WHEN abs({1}) < 1 AND abs({0}) < {inf} AND abs({0}) > {most} * "
+        "least(abs({1}), 1) THEN CASE WHEN ({0} < 0) = ({1} < 0) THEN {inf} ELSE -{inf} END "
+        "WHEN abs({1}) > 1 AND abs({1}) < {inf} AND abs({0}) < {least} * "
+        "greatest(least(abs({1}), {most}), 1) THEN 0 ELSE {0} / NULLIF({1}, 0) END",
+        "round": "(sign({0}) * (trunc(abs({0})) + CASE WHEN abs({0}) - trunc(abs({0})) >= 0.5 THEN 1 ELSE 0 END))",
+    }
+
+    def real(self, x: Fraction) -> str:
+        """In quotes, so that it is read as a double at once."""
+        return f"CAST('{float(x)!r}' AS {_REAL})"
+
+    def numeral(self, written: str, kind: Kind) -> str:
+        """One that is too large or too small for a double is infinite or zero."""
+        if kind is not Kind.REAL:
+            return super().numeral(written, kind)
+        double = float(written)  # of digits, a point and an exponent
+        return f"CAST('{'Infinity' if math.isinf(double) else repr(double)}' AS {_REAL})"
+
+    def call(self, function: str, arguments: Sequence[str]) -> str:
+        """What would fail has its guard; long arguments are computed once, in a row of their own."""
+        if function == "subtract":
+            return self.call("add", [arguments[0], f"(-{arguments[1]})"])
+        template = self.functions[function]
+        if function not in ("add", "multiply", "divide", "round"):
+            return template.format(*arguments)
+        guards = {"most": self.real(_LARGEST), "least": self.real(_LEAST), "inf": _INFINITY}
+        if sum(map(len, arguments)) <= _LONG:
+            return f"({template.format(*arguments, **guards)})"
+        names = [f"v{place}" for place in range(len(arguments))]
+        row = ", ".join(f"{argument} AS {name}" for argument, name in zip(arguments, names, strict=True))
+        return f"(SELECT {template.format(*names, **guards)} FROM (SELECT {row} OFFSET 0) AS v)"
+
+    def date_part(self, function: str, argument: str, kind: Kind | None) -> str:
+        """Of a time, since a date has no hours here; a part is a whole number, and not a NUMERIC."""
+        rendered = self.call(function, [f"CAST({argument} AS TIMESTAMP)"])
+        if function.startswith("extract"):
+            return f"CAST({rendered} AS BIGINT)"
+        return f"CAST({rendered} AS DATE)" if kind is Kind.DATE else rendered
+
+    def is_number(self, double: str) -> str:
+        """NaN is equal to itself."""
+        return f"{double} <> {_NAN}"
+
+    def read(self, stored: str, kind: Kind, source: str = "") -> str:
+        """By the type that the table has: there is no cast that cannot fail, but these do not."""
+        match kind:
+            case Kind.TEXT:
+                return f'CAST({stored} AS TEXT) COLLATE "C"'
+            case Kind.REAL if source == "numeric":
+                fits = f"abs({stored}) <= 1.79e308 OR abs({stored}) = 'Infinity'"
+                double = f"CASE WHEN abs({stored}) < 1e-300 THEN 0 ELSE CAST({stored} AS {_REAL}) END"
+                return f"(CASE WHEN {fits} THEN {double} END)"
+            case Kind.DATE if source == "timestamptz":
+                return f"CAST({stored} AT TIME ZONE 'UTC' AS DATE)"
+        return f"CAST({stored} AS {self.type(kind)})"
+
+    def read_time(self, stored: str, source: str = "") -> str:
+        """A date far out has no time."""
+        match source:
+            case "timestamptz":
+                return f"({stored} AT TIME ZONE 'UTC')"
+            case "date":
+                return f"(CASE WHEN {stored} >= {_EPOCH} AND {stored} < {_END} THEN CAST({stored} AS TIMESTAMP) END)"
+        return f"CAST({stored} AS TIMESTAMP)"
+
+    def unit(self, column: str, kind: Kind) -> str:
+        """As it was read."""
+        return column
+
+    def over(self, a: str, b: object) -> str:
+        """Of whole numbers it rounds towards zero."""
+        return f"{a} / {b}"
+
+    def wide_over(self, a: str, b: object) -> str:
+        """Of NUMERIC `/` would have digits after the point."""
+        return f"div({a}, {b})"
+
+    def rest(self, a: str, b: object) -> str:
+        """The sign is that of the first."""
+        return f"mod({a}, {b})"
+
+    def widened(self, double: str) -> str:
+        """By way of 64 bits: from a double a NUMERIC keeps 15 digits."""
+        return f"CAST(CAST({double} AS BIGINT) AS NUMERIC)"
+
+    def steps_of(self, double: str, step: int, small: bool) -> str:
+        """What is before the point, and what is after it."""
+        if small:
+            return f"CAST(trunc({double} * {step}) AS BIGINT)"
+        after = f"CAST(trunc(({double} - trunc({double})) * {step}) AS BIGINT)"
+        return f"({self.widened(f'trunc({double})')} * {step} + {after})"
+
+    def scaled(self, double: str, factor: Fraction) -> str:
+        """What would underflow is zero."""
+        product = f"{double} * {self.real(factor)}"
+        if factor >= 1:
+            return product
+        return f"(CASE WHEN abs({double}) < {self.real(_LEAST / factor)} THEN 0 ELSE {product} END)"
+
+    def within(self, double: str, low: Fraction, high: Fraction) -> str:
+        """Cut, so that a difference does not overflow."""
+        return f"greatest(least({double}, {self.real(high)}), {self.real(low)})"
+
+    def log2(self, double: str) -> str:
+        """The natural one, and where a power of two is near, whether it is that."""
+        x = f"greatest(least({double}, {self.real(Fraction(2) ** 100)}), {self.real(Fraction(1, 2**100))})"
+        log = f"(ln({x}) / {self.real(Fraction(math.log(2)))})"
+        whole = f"round({log})"
+        return f"(CASE WHEN power({self.real(Fraction(2))}, {whole}) = {x} THEN {whole} ELSE {log} END)"
+
+    def once(self, sql: str) -> str:
+        """Else it is written into what names it."""
+        return f"{sql} OFFSET 0"
+
+    def group_bit(self, place: str) -> str:
+        """By 32 bits."""
+        return f"CAST(1 AS BIGINT) << CAST({place} AS INTEGER)"
+
+    def hash(self, columns: Sequence[str]) -> str:
+        """Of one text after another."""
+        mixed = "0"
+        for column in columns:
+            mixed = f"hashtextextended(coalesce(CAST({column} AS TEXT), '') COLLATE \"C\", {mixed})"
+        return mixed
+
+    def mixed(self, columns: Sequence[str]) -> str:
+        """It is."""
+        return self.hash(columns)
+
+    def bits(self, mask: str) -> str:
+        """Of a string of bits."""
+        return f"bit_count(CAST({mask} AS BIT(64)))"
+
+    def pick(self, values: Sequence[int], place: str) -> str:
+        """By 32 bits."""
+        return f"(CAST(ARRAY[{', '.join(map(str, values))}] AS BIGINT[]))[CAST({place} AS INTEGER)]"
+
+    def nonzero(self, count: str) -> str:
+        """Whatever is evaluated first."""
+        return f"NULLIF({count}, 0)"
+
+    def least(self, value: str, kind: Kind | None) -> str:
+        """A truth value has no minimum."""
+        return f"bool_and({value})" if kind is Kind.BOOLEAN else f"min({value})"
+
+    def largest(self, value: str, kind: Kind | None) -> str:
+        """A truth value has no maximum."""
+        return f"bool_or({value})" if kind is Kind.BOOLEAN else f"max({value})"
+
+    def median(self, double: str) -> str:
+        """As the standard has it."""
+        return f"percentile_cont(0.5) WITHIN GROUP (ORDER BY {double})"
+
+    def having(self, rows: str, others: str, columns: Sequence[str], alias: str, anti: bool = False) -> str:
+        """By EXISTS."""
+        same = " AND ".join(f"other.{column} = {alias}.{column}" for column in columns)
+        return f"{rows} WHERE {'NOT ' if anti else ''}EXISTS (SELECT 1 FROM {others} AS other WHERE {same})"
+
+    def sought(self, chosen: str, left: str, how: How, right: str, same: str) -> str:
+        """By EXISTS."""
+        found = "NOT EXISTS" if how is How.ANTI else "EXISTS"
+        return f"SELECT {chosen} FROM {left} WHERE {found} (SELECT 1 FROM {right} WHERE {same})"

@@ -1,0 +1,139 @@
+"""Spark: questions on tables that outgrew one machine; nothing is collected but integers for groups, keys and bins.
+
+Each question has a session of its own, so that its settings and views are nobody else's. The rows that count are copied
+into the cluster once (a local checkpoint): all passes read the copy, also when the table changes meanwhile, and where
+a part of the copy is lost the question fails.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from sfumato.dataset.kind import Kind
+from sfumato.dataset.public_table import PublicTable
+from sfumato.dataset.spark_table import SparkTable
+from sfumato.dataset.table import Table
+from sfumato.engines.dialect import Dialect
+from sfumato.engines.duckdb_session import DuckdbSession
+from sfumato.engines.engine import Integers
+from sfumato.engines.failing import failing
+from sfumato.engines.run import SqlRun
+from sfumato.engines.session import Listed
+from sfumato.engines.spark_dialect import SparkDialect
+from sfumato.engines.stored import reading
+from sfumato.plan.price import PricedPlan
+
+DAY = 86_400.0
+COPIED = "counted"  # the rows of a question, from which all else follows
+_DIALECT = SparkDialect()
+_SETTINGS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "true",
+    "spark.sql.ansi.enforceReservedKeywords": "false",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.groupByAliases": "true",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+}
+
+
+class SparkEngine:
+    """Runs questions on Spark, each in a session of its own, for `timeout` seconds at most."""
+
+    def __init__(self, timeout: float | None = DAY) -> None:
+        self._timeout = timeout
+
+    @contextmanager
+    def run(self, plan: PricedPlan) -> Iterator[SqlRun]:
+        """Open the data of one question."""
+        table = next(iter(plan.bound.table.tables.values()))
+        assert isinstance(table.source, SparkTable)
+        with failing(self._timeout) as limit:
+            spark = table.source.session()
+            tag = f"sfumato-{uuid.uuid4()}"
+            spark.addTag(tag)
+            session = SparkSession(spark)
+            limit.begin(lambda: spark.interruptTag(tag))
+            try:
+                yield SqlRun(session, plan)
+            finally:
+                session.close()
+                spark.removeTag(tag)
+
+
+class SparkSession:
+    """One question's session."""
+
+    def __init__(self, spark: Any) -> None:
+        for name, value in _SETTINGS.items():
+            spark.conf.set(name, value)
+        self._spark = spark
+        self._kept: dict[str, Any] = {}
+        self.dialect: Dialect = _DIALECT
+        self.statements: list[str] = []
+
+    def reading(self, table: Table, names: Mapping[str, str], units: Sequence[str], alias: str) -> str:
+        """A query for columns of a table."""
+        assert isinstance(table.source, SparkTable)
+        return reading(_DIALECT, table, table.source.quoted, table.source.types(), names, units)
+
+    def public(self, table: PublicTable, alias: str) -> str:
+        """The rows of a public table, shipped."""
+        self._spark.createDataFrame(table.rows).createOrReplaceTempView(alias)
+        return alias
+
+    def keep(self, name: str, sql: str, *, again: bool = False) -> None:
+        """The rows that count are copied for good; what follows from them is kept as long as there is room."""
+        self.statements.append(f"CREATE TEMPORARY VIEW {name} AS {sql}")
+        rows = self._spark.sql(sql)
+        rows = rows.localCheckpoint(eager=True) if name == COPIED else rows.persist()
+        if name in self._kept:
+            self._kept.pop(name).unpersist()
+        self._kept[name] = rows
+        rows.createOrReplaceTempView(name)
+
+    def ship(self, name: str, columns: Sequence[Listed]) -> None:
+        """A view of listed values."""
+        import pyarrow as pa
+
+        types = {Kind.INTEGER: pa.int64(), Kind.REAL: pa.float64(), Kind.TEXT: pa.string(), Kind.BOOLEAN: pa.bool_(),
+                 Kind.DATE: pa.date32(), Kind.TIMESTAMP: pa.timestamp("us")}  # fmt: skip
+        arrays = {each.name.strip('"'): pa.array(list(each.values), types[each.kind]) for each in columns}
+        self.statements.append(f"CREATE TEMPORARY VIEW {name} ({', '.join(arrays)})")
+        self._spark.createDataFrame(pa.table(arrays)).createOrReplaceTempView(name)
+
+    def fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+        self.statements.append(sql)
+        return [tuple(row) for row in self._spark.sql(sql).collect()]
+
+    def columns(self, sql: str) -> list[Integers]:
+        """The columns of a query."""
+        self.statements.append(sql)
+        found = self._spark.sql(sql)
+        rows = [tuple(row) for row in found.collect()]
+        return list(np.array(rows, dtype=np.int64).reshape(len(rows), len(found.columns)).T)
+
+    def keys(self) -> DuckdbSession:
+        """Keys are public, and worked out without the cluster."""
+        import duckdb
+
+        return DuckdbSession(duckdb.connect(config={"threads": 1}))
+
+    def check_unchanged(self) -> None:
+        """All passes read one copy."""
+
+    def close(self) -> None:
+        """Give back what is kept; a copy is given back by Spark, when nobody names it any more."""
+        for name, rows in self._kept.items():
+            with contextlib.suppress(Exception):  # the answer is there; what stays ends with the session
+                self._spark.catalog.dropTempView(name)
+                if name != COPIED:
+                    rows.unpersist()
+        self._kept.clear()

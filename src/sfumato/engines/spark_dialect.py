@@ -1,0 +1,150 @@
+"""Spark's way, with ANSI on: an overflow fails instead of wrapping around, and nothing here overflows."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import ClassVar
+
+from sfumato.dataset.kind import Kind
+from sfumato.engines.dialect import Dialect
+
+_PLAIN = re.compile(r"[ !#-&(-\[\]-~]*")  # letters of ASCII without quotes and backslashes
+_WHOLE = 2.0**53  # from here on every double is a whole number
+_TIME = "TIMESTAMP_NTZ"
+
+
+class SparkDialect(Dialect):
+    """Where it differs from DuckDB's."""
+
+    name: ClassVar[str] = "Spark"
+    wide: ClassVar[str] = "DECIMAL(38, 0)"
+    number: ClassVar[str] = "BIGINT"
+    small: ClassVar[str] = "BIGINT"
+    snapshot: ClassVar[bool] = False
+    any_order: ClassVar[str] = "1"
+    types: ClassVar[Mapping[Kind, str]] = {**Dialect.types, Kind.TEXT: "STRING", Kind.TIMESTAMP: _TIME}
+    functions: ClassVar[Mapping[str, str]] = {
+        **Dialect.functions,
+        # FLOOR and CEIL give 64 bits here
+        "floor": f"(CASE WHEN abs({{0}}) < {_WHOLE!r} THEN CAST(floor({{0}}) AS DOUBLE) ELSE {{0}} END)",
+        "ceil": f"(CASE WHEN abs({{0}}) < {_WHOLE!r} THEN CAST(ceil({{0}}) AS DOUBLE) ELSE {{0}} END)",
+        "round": f"(CASE WHEN abs({{0}}) < {_WHOLE!r} THEN signum({{0}}) * (floor(abs({{0}})) + "
+        f"CASE WHEN abs({{0}}) - floor(abs({{0}})) >= 0.5 THEN 1 ELSE 0 END) ELSE {{0}} END)",
+        "as_integer": "rint({0})",
+    }
+
+    def quoted(self, name: str) -> str:
+        """In its own quotes."""
+        return "`" + name.replace("`", "``") + "`"
+
+    def text(self, value: str) -> str:
+        """By its bytes where a letter might mean something else."""
+        return f"'{value}'" if _PLAIN.fullmatch(value) else f"CAST(X'{value.encode().hex()}' AS STRING)"
+
+    def pattern(self, value: str) -> str:
+        """A backslash escapes here."""
+        return self.text(value.replace("\\", "\\\\"))
+
+    def real(self, x: Fraction) -> str:
+        """As a double at once."""
+        return f"{float(x)!r}D"
+
+    def numeral(self, written: str, kind: Kind) -> str:
+        """One that is too large for a double is infinite."""
+        if kind is not Kind.REAL:
+            return super().numeral(written, kind)
+        double = float(written)
+        return "CAST('Infinity' AS DOUBLE)" if math.isinf(double) else f"{double!r}D"
+
+    def date_part(self, function: str, argument: str, kind: Kind | None) -> str:
+        """Of a time without a zone."""
+        rendered = self.call(function, [f"CAST({argument} AS {_TIME})"])
+        return (
+            f"CAST({rendered} AS {'BIGINT' if function.startswith('extract') else self.type(kind or Kind.TIMESTAMP)})"
+        )
+
+    def is_number(self, double: str) -> str:
+        """Of NULL it is said here that it is one."""
+        return f"({double} IS NOT NULL AND NOT isnan({double}))"
+
+    def read(self, stored: str, kind: Kind, source: str = "") -> str:
+        """Text by its bytes, whatever its collation."""
+        if kind is Kind.TEXT:
+            return f"CAST({stored} AS STRING) COLLATE UTF8_BINARY"
+        return f"try_cast({stored} AS {self.type(kind)})"
+
+    def read_time(self, stored: str, source: str = "") -> str:
+        """The session is in UTC."""
+        return self.read(stored, Kind.TIMESTAMP, source)
+
+    def unit(self, column: str, kind: Kind) -> str:
+        """As it was read."""
+        return column
+
+    def over(self, a: str, b: object) -> str:
+        """It rounds towards zero."""
+        return f"{a} div {b}"
+
+    def wide_over(self, a: str, b: object) -> str:
+        """Also of decimals; the quotient has 64 bits, which all of ours fit."""
+        return f"{a} div {b}"
+
+    def sum(self, whole: str) -> str:
+        """A sum of 64 bits would have 64 bits."""
+        return f"sum(CAST({whole} AS {self.wide}))"
+
+    def widened(self, double: str) -> str:
+        """By way of 64 bits: from a double a decimal has the digits that it prints."""
+        return f"CAST(CAST({double} AS BIGINT) AS {self.wide})"
+
+    def steps_of(self, double: str, step: int, small: bool) -> str:
+        """What is before the point, and what is after it."""
+        if small:
+            return f"CAST({double} * {step} AS BIGINT)"
+        after = f"CAST(({double} - {self.trunc(double)}) * {step} AS BIGINT)"
+        return f"({self.widened(double)} * {step} + {after})"
+
+    def trunc(self, double: str) -> str:
+        """A cast to 64 bits rounds towards zero."""
+        return f"(CASE WHEN abs({double}) < {_WHOLE!r} THEN CAST(CAST({double} AS BIGINT) AS DOUBLE) ELSE {double} END)"
+
+    def within(self, double: str, low: Fraction, high: Fraction) -> str:
+        """Cut, since FLOOR fails beyond 64 bits."""
+        return f"greatest(least({double}, {self.real(high)}), {self.real(low)})"
+
+    def log2(self, double: str) -> str:
+        """A quotient of natural ones here; where a power of two is near, whether it is that."""
+        x = f"least({double}, {self.real(Fraction(2) ** 100)})"
+        log = f"log2({x})"
+        return f"(CASE WHEN power(2D, rint({log})) = {x} THEN rint({log}) ELSE {log} END)"
+
+    def shifted(self, whole: str, digits: int, left: bool = False) -> str:
+        """By its name."""
+        return f"shift{'left' if left else 'right'}({whole}, {digits})"
+
+    def group_bit(self, place: str) -> str:
+        """By 32 bits."""
+        return f"shiftleft(CAST(1 AS BIGINT), CAST({place} AS INT))"
+
+    def hash(self, columns: Sequence[str]) -> str:
+        """Of 64 bits."""
+        return f"xxhash64({', '.join(columns)})"
+
+    def mixed(self, columns: Sequence[str]) -> str:
+        """It is."""
+        return self.hash(columns)
+
+    def pick(self, values: Sequence[int], place: str) -> str:
+        """By 32 bits."""
+        return f"element_at(array({', '.join(map(str, values))}), CAST({place} AS INT))"
+
+    def nonzero(self, count: str) -> str:
+        """A division by zero fails."""
+        return f"NULLIF({count}, 0)"
+
+    def median(self, double: str) -> str:
+        """The exact one."""
+        return f"percentile({double}, 0.5D)"

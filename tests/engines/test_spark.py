@@ -1,0 +1,148 @@
+"""Spark: the same integers before noise as everywhere else, one copy of the rows, and nobody's session is changed.
+
+A start takes some ten seconds and a question about one, so that there are few of them, each with many things in it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import sfumato as sf
+from engines.asked import EXPRESSIONS, ROWS, recorded, values, world
+from engines.loading import load_spark
+from sfumato.curator.curator import Curator, Options
+from sfumato.dataset.public_table import PublicTable
+from sfumato.dataset.table import Table
+from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.spark import SparkEngine, SparkSession
+from sfumato.errors import EngineFailed, InvalidArgument, SourceNotFound
+from sfumato.privacy.guarantee import Guarantee
+
+Tables = dict[str, Table | PublicTable]
+COUNT = "SELECT COUNT(*) AS n FROM t"
+ASKED = (
+    ("SELECT r, COUNT(*) AS n, SUM(x) AS s, AVG(m) AS a, COUNT(DISTINCT pid) AS p FROM t GROUP BY r", "laplace"),
+    ("SELECT d, COUNT(k) AS n, SUM(k) AS s, VARIANCE(x) AS v FROM t WHERE x > 0 OR b GROUP BY d", "gaussian"),
+    ("SELECT r, MEDIAN(x) AS m FROM t GROUP BY r", "laplace"),
+    ("SELECT MEDIAN(x) AS m FROM loose", "gaussian"),
+    ('SELECT r, "größe", SUM(x) AS n FROM open GROUP BY 1, 2', "gaussian"),
+    ("SELECT w, COUNT(*) AS n, COUNT(DISTINCT k) AS q FROM loose GROUP BY w", "laplace"),
+    (
+        "SELECT pub.r, SUM(pub.w) AS n FROM (SELECT a.pid, a.r, a.x FROM t AS a JOIN few AS b ON a.pid = b.pid "
+        "UNION ALL SELECT pid, r, x FROM few) AS q JOIN pub ON q.r = pub.r GROUP BY pub.r",
+        "laplace",
+    ),
+    (
+        "SELECT SUM(s) AS s, AVG(m) AS m, SUM(h) AS h FROM (SELECT pid, SUM(x) AS s, MEDIAN(x) AS m, "
+        "COUNT(DISTINCT r) AS h, MAX(w) AS w FROM t GROUP BY pid) AS q",
+        "laplace",
+    ),
+    ("SELECT COUNT(*) AS n FROM t SEMI JOIN few ON t.pid = few.pid", "laplace"),
+    ("SELECT \"Mixed Case\" AS c, AVG(m) AS a FROM nothing WHERE r LIKE 'a\\_%' GROUP BY 1", "laplace"),
+    ("SELECT SUM(price) AS s FROM toys", "laplace"),
+)
+
+
+@pytest.fixture(scope="module")
+def there(spark: Any) -> Tables:
+    """The world in Spark."""
+    load_spark(spark, ROWS)
+    return world(lambda name: f"spark:{name}")
+
+
+HERE = world(ROWS.__getitem__)
+
+
+@pytest.mark.parametrize(("question", "noise"), ASKED)
+def test_spark_says_what_duckdb_says(question: str, noise: str, there: Tables) -> None:
+    """Every release, label by label."""
+    assert recorded(there, SparkEngine(), question, noise) == recorded(HERE, DuckdbEngine(), question, noise)
+
+
+def test_every_expression_is_total_on_spark(there: Tables) -> None:
+    """All of them on all pairs of odd values: no error, and DuckDB's values."""
+    found, expected = values(there, SparkEngine(), EXPRESSIONS), values(HERE, DuckdbEngine(), EXPRESSIONS)
+    wrong = [
+        (expression, mine[place], theirs[place])
+        for place, expression in enumerate(EXPRESSIONS)
+        for mine, theirs in zip(found, expected, strict=True)
+        if mine[place] != theirs[place]
+    ]
+    assert not wrong, wrong[:9]
+
+
+def test_all_passes_read_one_copy(spark: Any, tmp_path: Path) -> None:
+    """The owner writes the table between two passes: the question does not see it, and its limits hold."""
+    spark.sql(f"CREATE TABLE changing (p BIGINT) USING parquet LOCATION '{tmp_path / 'changing'}'")
+    spark.sql("INSERT INTO changing VALUES (1), (2), (3)")
+    plan = Curator({"t": sf.table("spark:changing", unit="p")}, allowance=9).plan(COUNT, 1, Options(bound=1))
+    with SparkEngine().run(plan) as run:
+        run.prepare(plan.measures)
+        run.influences(0)
+        spark.sql("INSERT INTO changing SELECT 1 FROM range(100)")
+        spark.catalog.refreshTable("changing")
+        assert run.cells([2**20]) == {(): [3 * 2**20]}
+
+
+def test_only_bins_are_collected_and_sessions_stay_as_they_are(
+    spark: Any, there: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row for each bin and group; settings and views of the owner's session are what they were."""
+    fetched: list[int] = []
+    fetch = SparkSession.fetch
+
+    def counting(session: SparkSession, sql: str) -> Any:
+        rows = fetch(session, sql)
+        fetched.append(len(rows))
+        return rows
+
+    monkeypatch.setattr(SparkSession, "fetch", counting)
+    names = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", "spark.sql.ansi.doubleQuotedIdentifiers")
+    before = [spark.conf.get(name) for name in names], spark.sql("SHOW TABLES").collect()
+    tables = {name: each for name, each in there.items() if name == "t"}
+    Curator(tables, allowance=Guarantee(9)).ask("SELECT r, COUNT(*) AS n FROM t GROUP BY r", epsilon=1)
+    assert fetched and sum(fetched) <= 126 + 6
+    assert ([spark.conf.get(name) for name in names], spark.sql("SHOW TABLES").collect()) == before
+
+
+def test_what_goes_wrong_is_said_before_the_charge(spark: Any, there: Tables, tmp_path: Path) -> None:
+    """A table that is gone, a view, and no table at all; the same rows by another name are the same people."""
+    with pytest.raises(SourceNotFound, match="Spark has no such table"):
+        sf.table("spark:default.nobody", unit="p")
+    with pytest.raises(InvalidArgument, match="write spark:catalog"):
+        sf.table("spark:", unit="p")
+    spark.sql("CREATE VIEW seen AS SELECT 1 AS p")
+    with pytest.raises(InvalidArgument, match="must be a table; got a view"):
+        sf.table("spark:seen", unit="p")
+    rows = tmp_path / "people"
+    rows.mkdir()
+    pq.write_table(pa.table({"p": [1, 2]}), rows / "part.parquet")
+    spark.sql(f"CREATE TABLE people USING parquet LOCATION '{rows}'")
+    declared = sf.table("spark:people", unit="p")
+    assert declared.source.identity & sf.table(rows / "part.parquet", unit="p").source.identity
+    assert declared.source.identity == sf.table("spark:spark_catalog.default.people", unit="p").source.identity
+    curator = Curator({"t": declared}, allowance=2)
+    spark.sql("DROP TABLE people")
+    with pytest.raises(SourceNotFound, match="it is gone; nothing was charged"):
+        curator.ask(COUNT, epsilon=1)
+    assert curator.remaining().epsilon == 2
+
+
+def test_a_failure_is_charged_with_the_constant_message(there: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the next question works."""
+    curator = Curator({"t": there["t"]}, allowance=3)
+
+    def broken(session: SparkSession, sql: str) -> Any:
+        return session._spark.sql("SELECT raise_error('a value')").collect()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SparkSession, "fetch", broken)
+        with pytest.raises(EngineFailed, match=r"^the engine failed on this question; it is charged;") as caught:
+            curator.ask(COUNT, epsilon=1)
+    assert caught.value.__context__ is None and "value" not in str(caught.value)
+    assert curator.remaining().epsilon == 2 and curator.ask(COUNT, epsilon=1).rows
