@@ -6,6 +6,7 @@ Statistical tests have repeatable sources and state their rates; shares are chec
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -291,7 +292,13 @@ def test_people_for_an_error_are_those_of_the_lectures() -> None:
 def test_the_moments_of_scores_are_those_of_the_table(randomiser: Randomiser) -> None:
     """In fractions, from every integer that can be drawn: the mean is 1 or 0, the mean square as stated."""
     mechanism = randomiser.mechanism
-    question: Any = sv.yes_no("q") if randomiser in CHOICES else sv.several_of("q", "?", ["a", "b"])
+    known = mechanism.categories if randomiser in CHOICES else mechanism.boxes
+    answers = [f"answer {each}" for each in known]
+    question: Any = sv.one_of("q", "?", answers)
+    if randomiser in SEVERAL:
+        question, mechanism = sv.several_of("q", "?", answers, most=mechanism.most), replace(mechanism, boxes=answers)
+    else:
+        mechanism = replace(mechanism, categories=answers)
     item = Item(question, Fraction(mechanism.epsilon), mechanism)
     stated = moments(item)
     for place in (randomiser.places[0], randomiser.places[-1]):

@@ -24,6 +24,10 @@ from sfumato.surveys.estimating.result import Estimates, Result
 from sfumato.surveys.question import Number
 from sfumato.surveys.written import FILE, load
 
+_READ = (
+    "estimate: right on average, so it may lie below 0 or above 100 %. error: its standard error. tidy: put in order "
+    "with the others, nothing below 0 or above 100 %, for showing; no longer quite right on average."
+)
 _SHOWN = 30  # answers of a question that a terminal shows, the largest
 
 
@@ -113,6 +117,8 @@ def estimate(
         say(errors(), f"chart: {plot}")
     if isinstance(found, Estimates) and not quiet:
         console = output() if written is Format.TABLE and out is None else errors()
+        if written is Format.TABLE and out is None:
+            say(console, _READ)
         for note in (*found.notes, *(f"{name}: {note}" for name, r in found.results.items() for note in r.notes)):
             say(console, f"Note: {note}", indent="      ")
 
@@ -157,8 +163,7 @@ def _show(found: Estimates) -> None:
         say(console, f"{result.question.text}  ({result.people:,} answers, epsilon {result.epsilon:.4g})", "bold")
         is_share = not isinstance(result.question, Number)
         rows = sorted(result.rows, key=lambda row: -row.value)[:_SHOWN] if len(result.rows) > _SHOWN else result.rows
-        sure = f"{result.confidence:.3g}"
-        head = ("answer", "estimate", "error", f"{sure} interval", "tidy (biased)")
+        head = ("answer", "estimate", "error", f"{100 * result.confidence:.4g} % interval", "tidy (biased)")
         show(console, [head, *(_row(row, is_share) for row in rows)], right=(1, 2, 3, 4))
         if len(rows) < len(result.rows):
             say(console, f"the largest {len(rows)} of {len(result.rows)} answers; --format csv has all")
@@ -183,10 +188,15 @@ def _row(row: Any, is_share: bool) -> tuple[str, ...]:
 
 def _show_cross(table: CrossTable) -> None:
     console = output()
-    say(console, f"{table.rows} by {table.columns} ({table.people:,} people): share of all people ± error", "bold")
+    sure = f"{100 * table.confidence:.4g} %"
+    say(console, f"{table.rows} by {table.columns} ({table.people:,} people): share of all, ± {sure} interval", "bold")
     head = (table.rows, *table.column_labels)
     rows = [
-        (label, *(f"{100 * cell.value:.2f} ± {100 * cell.error:.2f} %" for cell in line))
+        (label, *(f"{100 * cell.value:.1f} ± {100 * table.reach * cell.error:.1f} %" for cell in line))
         for label, line in zip(table.row_labels, table.cells, strict=True)
     ]
     show(console, [head, *rows], right=range(1, len(head)))
+    if all(cell.interval[0] <= 0 for line in table.cells for cell in line):
+        say(console, "No pair is surely above 0: pairs need far more people than single answers, or a larger epsilon.")
+    elif any(not 0 <= cell.value <= 1 for line in table.cells for cell in line):
+        say(console, "Estimates are right on average, so some lie below 0 or above 100 %.")

@@ -109,6 +109,8 @@ def combine(rounds: Sequence[tuple[Design, Estimates]]) -> Estimates:
         results = [found[name] for _, found in rounds]
         if len({tuple(result.labels) for result in results}) > 1:
             raise InvalidArgument(f"{name} must have the same answers in all rounds; got others; combine them by hand")
+        if len({result.confidence for result in results}) > 1:
+            raise InvalidArgument("rounds must be estimated with one confidence; got several; estimate them anew")
         masses = [found[name].people / float(variance(survey.item(name))) for survey, found in rounds]
         found = tidied(results[0].question, _weighed(results, masses))
         people, missing = (sum(getattr(result, count) for result in results) for count in ("people", "missing"))
@@ -121,7 +123,11 @@ def combine(rounds: Sequence[tuple[Design, Estimates]]) -> Estimates:
 
 
 def _weighed(results: Sequence[Result], masses: Sequence[float]) -> list[Estimate]:
-    """Means of estimates with given weights; the interval is the normal one, at the confidence of the first."""
+    """Means of estimates with given weights.
+
+    An end of the interval lies as far off as the root of the sum of squares of how far those of the parts do (Zou,
+    Donner 2008), which are no less than normal ones: a few people who all say the same leave a doubt.
+    """
     from scipy.special import ndtri
 
     shares = np.array(masses) / sum(masses)
@@ -134,10 +140,20 @@ def _weighed(results: Sequence[Result], masses: Sequence[float]) -> list[Estimat
         values = np.array([result.rows[place].value for result in results])
         errors = np.array([result.rows[place].error for result in results])
         value, error = float(shares @ values), math.sqrt(float((shares**2) @ errors**2))
-        low, high = value - reach * error, value + reach * error
+        below, above = (np.maximum(reach * errors, far) for far in _reaches(results, place))
+        low, high = value - math.hypot(*(shares * below)), value + math.hypot(*(shares * above))
         interval = (max(ends[0], min(ends[1], low)), min(ends[1], max(ends[0], high)))
         found.append(Estimate(label, value, error, interval))
     return found
+
+
+def _reaches(results: Sequence[Result], place: int) -> tuple[Weights, Weights]:
+    """How far the intervals of the parts reach below and above their values."""
+    rows = [result.rows[place] for result in results]
+    return (
+        np.array([row.value - row.interval[0] for row in rows]),
+        np.array([row.interval[1] - row.value for row in rows]),
+    )
 
 
 def _received(item: Item, read: Answers) -> tuple[Received, Weights | None, int]:
