@@ -18,7 +18,7 @@ from sfumato import checks
 from sfumato.attacks.bound import most_right
 from sfumato.attacks.outcome import Outcome
 from sfumato.attacks.own import Own
-from sfumato.attacks.settings import ASKING, Settings
+from sfumato.attacks.settings import ASKING, Settings, making
 from sfumato.attacks.world import Declared, Release, Tally, in_digits, numbers, world
 from sfumato.dataset.column import column as declare
 from sfumato.errors import InvalidArgument
@@ -92,7 +92,8 @@ def intersection(
     settings, count = Settings.read(options), checks.whole(1, trials=trials)
     parts = _lectures() if data is None and other is None else _own(data, other, secret, group, other_group)
     keys = tuple(dict.fromkeys(each for part in parts for each in part.columns[part.secret]))
-    settings.allow(2 * count * ASKING)
+    rows = sum(len(part.columns[part.secret]) for part in parts)
+    settings.allow(2 * count * ASKING + min(count, len(keys)) * making(rows))
     first = keys.index(parts[0].columns[parts[0].secret][parts[0].row])  # is shown, and not counted: nobody drew it
     drawn = [first, *settings.chance("conditions").below(len(keys), count).tolist()]
     exact, private, shown = Tally(), Tally(), list[list[list[float]]]()

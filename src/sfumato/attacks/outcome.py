@@ -114,15 +114,17 @@ class Outcome:
         if self.curator.success <= self.bound:
             return "The curator does not exceed that."
         if self.kept:
-            return "The curator is above that by chance only: its interval reaches below."
+            return "The curator is above that no further than chance explains: its interval reaches below."
         often = round(2 / (1 - self.confidence))
         return f"The curator is above that: with noise as promised, this happens in one run of {often:,} at most."
 
     @property
     def end(self) -> str:
-        """What stopped it; or that nothing did, where a large epsilon leaves most secrets to be told."""
-        if self.curator.low <= (1 + self.guessing) / 2:
+        """What stopped it, or held it back; or that nothing did, where a large epsilon leaves most secrets told."""
+        if self.curator.low <= self.guessing:
             return f"What stopped it: {self.stopped}"
+        if self.curator.low <= (1 + self.guessing) / 2:
+            return f"What held it back, though it does better than guessing, as this epsilon allows: {self.stopped}"
         return (
             f"Nothing stopped it: at epsilon {float(self.guarantee.epsilon):g} the noise is too small to hide a person."
         )

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.attacks.settings import MOST_ROWS
 from sfumato.dataset.name import find
 from sfumato.dataset.public import open_public
 from sfumato.dataset.source import read_source
@@ -28,6 +29,11 @@ class Own:
         """All rows; refuses a table of fewer than an attack needs, and what is no table. Of a CSV all are texts."""
         source = read_source(data)
         with open_public(source, detect=False) as (engine, rows):
+            (size,) = engine.execute(f"SELECT count(*) FROM {rows}").fetchone()
+            if size > MOST_ROWS:
+                raise InvalidArgument(
+                    f"{source.label} must have at most {MOST_ROWS:,} rows for an attack; got {size:,}; take a part"
+                )
             found = engine.execute(f"SELECT * FROM {rows}")
             names = [each[0] for each in found.description]
             listed = found.fetchall()

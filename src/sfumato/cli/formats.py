@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from sfumato import checks
+from sfumato import charts, checks
 from sfumato.cli.failure import in_shell
 from sfumato.cli.screen import errors, output, say, show
 from sfumato.curator.answer import AGAIN, Answer
@@ -108,7 +108,7 @@ def _put(content: bytes, file: Path | None) -> None:
 
 def _draw(answer: Answer, file: Path) -> None:
     try:
-        answer.plot().save(str(file), **({"inline": True} if file.suffix.lower() == ".html" else {}))  # works offline
+        charts.save(answer.plot(), file)
     except OSError as error:
         raise InvalidArgument(f"{str(file)!r} cannot be written: {error.strerror}; {_FREE}") from None
 

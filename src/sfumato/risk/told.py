@@ -207,7 +207,7 @@ def _dominance(each: Dominance) -> Section:
     lines = [
         (
             *(map(value_of, cell.keys) if each.by else ("all",)), f"{cell.contributors:,}", f"{cell.total:,.6g}",
-            f"{cell.largest:,.6g}", f"{cell.second:,.6g}", percent(min(cell.excess, 1.0)), f"{cell.ratio:.3f}",
+            f"{cell.largest:,.6g}", f"{cell.second:,.6g}", f"{100 * cell.excess:.1f} %", f"{cell.ratio:.3f}",
         )
         for cell in each.cells[:MOST_CELLS]
     ]  # fmt: skip

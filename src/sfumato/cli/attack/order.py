@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from sfumato import charts
 from sfumato.attacks import Outcome, Side
 from sfumato.attacks.outcome import percent
 from sfumato.cli.failure import INTERRUPTED
@@ -98,9 +99,8 @@ class Order:
     def _draw(self, outcome: Outcome) -> None:
         if self.plot is None:
             return
-        inline = {"inline": True} if self.plot.suffix.lower() == ".html" else {}  # works offline
         try:
-            outcome.plot().save(str(self.plot), **inline)
+            charts.save(outcome.plot(), self.plot)
         except OSError as error:
             raise InvalidArgument(f"{str(self.plot)!r} cannot be written: {error.strerror}; choose another") from None
         if not self.quiet:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sfumato import charts
 from sfumato.cli import given
 from sfumato.cli.formats import Target
 from sfumato.cli.screen import errors, output, say, show
@@ -112,7 +113,7 @@ def estimate(
         found = combine(each) if rounds else each[0][1]
     _write(found, written, out)
     if plot is not None:
-        found.plot().save(str(plot), **({"inline": True} if plot.suffix.lower() == ".html" else {}))  # works offline
+        charts.save(found.plot(), plot)
         say(errors(), f"chart: {plot}")
     if isinstance(found, Estimates) and not quiet:
         console = output() if written is Format.TABLE and out is None else errors()
