@@ -72,7 +72,8 @@ def test_the_public_names_are_known() -> None:
     """A new public name is a decision: does it return a noisy value, and if so, is it charged?"""
     assert set(sf.__all__) == {
         "Curator", "Guarantee", "Neighbours", "Norm", "Sensitivity", "Unit", "accounting", "ask", "attacks", "audit",
-        "column", "dates", "histogram", "keys_from", "mechanisms", "public", "risk_report", "survey", "table", "through",
+        "column", "dates", "histogram", "keys_from", "mechanisms", "public", "risk_report", "survey", "table",
+        "through",
     }  # fmt: skip
     methods = {name for name, _ in inspect.getmembers(Curator, inspect.isfunction) if not name.startswith("_")}
     assert methods == {"ask", "explain", "plan", "plan_allowance", "quote", "remaining"}
