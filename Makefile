@@ -12,7 +12,7 @@ demo: $(VENV)/installed
 # The whole suite and every check.
 test: check wheel
 	$(BIN)/python tests/programs.py
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --durations=40
 
 # The fast half: style, types, floors of the house, and the tests that need no statistics.
 check: $(VENV)/developing

@@ -17,11 +17,11 @@ EPSILON = 0.5
 def main(path: str = "attacks.svg") -> list[sf.attacks.Outcome]:
     """Run them, print a line each, write the chart, return what came of them."""
     outcomes = [
-        sf.attacks.differencing(trials=40, epsilon=EPSILON),
-        sf.attacks.averaging(100, epsilon=EPSILON),
-        sf.attacks.reconstruction(50, 100, epsilon=EPSILON),
-        sf.attacks.linkage(trials=40, epsilon=EPSILON),
-        sf.attacks.intersection(trials=40, epsilon=EPSILON),
+        sf.attacks.differencing(trials=25, epsilon=EPSILON),
+        sf.attacks.averaging(100, villages=200, epsilon=EPSILON),
+        sf.attacks.reconstruction(40, 60, epsilon=EPSILON),
+        sf.attacks.linkage(trials=25, epsilon=EPSILON),
+        sf.attacks.intersection(trials=25, epsilon=EPSILON),
         sf.attacks.membership(epsilon=EPSILON),
     ]
     print(f"right guesses at epsilon {EPSILON:g}\n")

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 
-PACKAGES = {"chromium": "chromium"}  # the program, and Debian's package that has it
+PACKAGES = {"chromium": "chromium", "java": "openjdk-17-jre-headless"}  # the program, and Debian's package that has it
 
 
 def program(name: str) -> str:

@@ -10,8 +10,7 @@ True
 from __future__ import annotations
 
 import importlib
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sfumato import accounting, mechanisms
 from sfumato.curator.curator import Curator
@@ -26,11 +25,11 @@ from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sensitivity import Norm, Sensitivity
 from sfumato.privacy.unit import Unit
-from sfumato.risk.assess import risk_report
 
 if TYPE_CHECKING:
     from sfumato import attacks, audit
     from sfumato import surveys as survey
+    from sfumato.risk.assess import risk_report
 
 __version__ = "0.1.0"
 
@@ -57,10 +56,18 @@ __all__ = [
     "through",
 ]
 
-_LATER = {"attacks": "attacks", "audit": "audit", "survey": "surveys"}  # imported when first used: a short first import
+# Imported when first used, so that the first import is short: the module, and what it is in there.
+_LATER = {
+    "attacks": ("sfumato.attacks", None),
+    "audit": ("sfumato.audit", None),
+    "risk_report": ("sfumato.risk", "risk_report"),
+    "survey": ("sfumato.surveys", None),
+}
 
 
-def __getattr__(name: str) -> ModuleType:
-    if name in _LATER:
-        return importlib.import_module(f"sfumato.{_LATER[name]}")
-    raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
+    module, part = _LATER[name]
+    found = importlib.import_module(module)
+    return found if part is None else getattr(found, part)

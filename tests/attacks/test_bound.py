@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
+from scipy.stats import binom
 
 from sfumato.attacks import most_right
 from sfumato.errors import InvalidArgument
@@ -53,3 +55,23 @@ def test_a_promise_with_a_delta_is_refused() -> None:
     """The bound is for pure promises."""
     with pytest.raises(InvalidArgument, match=r"must be pure; got delta 1e-06"):
         most_right(Guarantee(1, 1e-6), "value")
+
+
+@pytest.mark.parametrize("share", (0.5, 0.7, 0.9))
+@pytest.mark.parametrize("epsilon", (0.1, 1))
+def test_many_guesses_from_one_release_are_right_no_more_often_than_binomial_ones(share: float, epsilon: float) -> None:
+    """The best of all releases about three secrets, by a linear program: t or more are right, also of uneven ones."""
+    worlds = list(itertools.product((0, 1), repeat=3))
+    likely = np.array([math.prod(share if bit else 1 - share for bit in each) for each in worlds])
+    far = np.array([[sum(a != b for a, b in zip(x, y, strict=True)) for y in worlds] for x in worlds])
+    near = [(x, y) for x, y in itertools.permutations(range(8), 2) if far[x, y] == 1]
+    rows = np.zeros((len(near) * 8, 8, 8))  # a release is a table: the chance of each list of guesses in each world
+    for place, ((x, y), said) in enumerate(itertools.product(near, range(8))):
+        rows[place, x, said], rows[place, y, said] = 1, -math.exp(epsilon)
+    whole = np.repeat(np.eye(8), 8, axis=1)
+    bound = most_right(Guarantee(epsilon), "membership", (share, 1 - share))
+    for least in (1, 2, 3):
+        gain = likely[:, None] * (3 - far >= least)
+        best = linprog(-gain.ravel(), rows.reshape(-1, 64), np.zeros(len(rows)), whole, np.ones(8)).fun
+        assert -best <= binom.sf(least - 1, 3, bound) + 1e-7
+        assert -best >= bound**3 - 1e-7 if least == 3 else -best > bound**3  # reached: not true of any number

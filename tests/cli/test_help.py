@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -48,6 +49,18 @@ def commands(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[s
 ALL = dict(commands(typer.main.get_command(app)))
 
 
+@pytest.mark.parametrize("name", sorted(LISTED))
+def test_the_help_of_every_command_ends_with_examples(name: str, call: Call) -> None:
+    """One in a line, as it is typed; commands and options in it exist."""
+    listed = call(name, "--help").out.partition("\n  Examples:\n")[2].splitlines()
+    assert listed and all(line.startswith(f"    sfumato {name}") for line in listed)
+    for line in listed:
+        words = shlex.split(line)[1:]
+        command = ALL[tuple(words[:2])] if tuple(words[:2]) in ALL else ALL[tuple(words[:1])]
+        known = {option for each in command.params for option in each.opts}
+        assert {word for word in words if word.startswith("-")} <= known, line
+
+
 @pytest.mark.parametrize("path", ALL, ids=" ".join)
 def test_the_help_of_a_command_explains_every_option(path: tuple[str, ...], call: Call) -> None:
     """With a text of its own, and none of it cut off in the list of commands."""
@@ -69,7 +82,7 @@ def test_the_reference_names_every_command_and_option(path: tuple[str, ...]) -> 
             assert all(re.search(rf"`{option}\b", REFERENCE) for option in each.opts), each.opts
 
 
-@pytest.mark.parametrize("name", sorted(LISTED - {"ledger", "allowance", "attack"}))
+@pytest.mark.parametrize("name", sorted(LISTED - {"ledger", "allowance", "attack", "survey"}))
 def test_the_help_ends_with_examples(name: str, call: Call) -> None:
     """Whose options there are."""
     lines = call(name, "--help").out.partition("Examples:\n")[2].splitlines()
@@ -104,7 +117,7 @@ def test_no_arguments_show_the_help(call: Call) -> None:
     [
         ("use-the-command-line", 8, "income.svg", "asked before"),
         ("audit", 4, "audit.svg", "float-laplace: REFUTED"),
-        ("attack", 3, "averaging.svg", "6,039,000"),
+        ("attack", 2, "averaging.svg", "6,039,000"),
         ("report-risk", 4, "risk.svg", "k-anonymity: k = 4"),
         ("run-a-survey", 1, "survey.svg", "smoker by party"),
     ],

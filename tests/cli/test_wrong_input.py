@@ -31,8 +31,8 @@ QUESTIONS = (
     (("ask", "@none.sql", "-e", "1"), 2, "'none.sql' cannot be read", "check the path"),
     (("ask", "-e", "1"), 2, "the question must be SQL; got none", "SELECT COUNT(*)"),
     (("ask", COUNT, "-e", "1", "--plot", "c.pdf"), 2, "--plot must end in .svg, .png, .html", "rename it"),
-    (("ask", COUNT, "-e", "1", "-o", "none/a.csv"), 2, "must be a file in a folder that exists", "nothing was asked"),
-    (("ask", COUNT, "-e", "1", "-o", "."), 2, "must be a file in a folder that exists", "nothing was asked"),
+    (("ask", COUNT, "-e", "1", "-o", "none/a.csv"), 2, "must be a file in a folder that exists", "nothing was done"),
+    (("ask", COUNT, "-e", "1", "-o", "."), 2, "must be a file in a folder that exists", "nothing was done"),
     (("ask", COUNT, "-e", "1", "-p", "none"), 2, "no project file at", "sfumato init data.csv"),
     (("explain", "SELECT SUM(person) AS s FROM visits"), 3, "has no declared bounds", "--bounds auto"),
     (("ledger", "verify"), 5, "the ledger must exist", "check the path"),
@@ -69,7 +69,7 @@ def test_a_slip_is_one_line_and_one_hint(
     [
         (("ask", COUNT, "-e", "1", "--bound", "many"), "Invalid value for '--bound'"),
         (("ask", COUNT, "-e", "1", "--format", "xml"), "'xml' is not one of 'table', 'csv', 'json', 'arrow'"),
-        (("survey",), "No such command 'survey'"),
+        (("synthesise",), "No such command 'synthesise'"),
         (("ledger", "burn"), "No such command 'burn'"),
     ],
 )

@@ -20,8 +20,14 @@ CHARGED = {
 AUDITED = {
     ("audit/game.py", "release"),
     ("audit/game.py", "draw"),
+    ("audit/noise.py", "release"),
+    ("audit/noise.py", "draw"),
     ("audit/zoo/broken.py", "draw"),
 }  # on inputs that the auditor is given or makes up; no row of a table is there
+AT_HOME = {
+    ("surveys/item.py", "release"),
+    ("surveys/item.py", "draw"),
+}  # the local model: a respondent's own answer, by the price of the design that is published
 
 
 def calls(name: str) -> dict[str, set[str]]:
@@ -45,7 +51,7 @@ def test_noise_is_drawn_by_mechanisms_and_by_the_curator_only() -> None:
     """
     found = {(file, name) for name in DRAWS for file in calls(name)}
     outside = {(file, name) for file, name in found if not file.startswith(("mechanisms/", "cli/", "ledger/"))}
-    assert outside == CHARGED | AUDITED
+    assert outside == CHARGED | AUDITED | AT_HOME
 
 
 def test_the_curator_computes_nothing_before_it_has_reserved() -> None:
@@ -65,8 +71,9 @@ def test_the_curator_computes_nothing_before_it_has_reserved() -> None:
 def test_the_public_names_are_known() -> None:
     """A new public name is a decision: does it return a noisy value, and if so, is it charged?"""
     assert set(sf.__all__) == {
-        "Curator", "Guarantee", "Neighbours", "Norm", "Sensitivity", "Unit", "accounting", "ask", "column", "dates",
-        "histogram", "keys_from", "mechanisms", "public", "table", "through",
+        "Curator", "Guarantee", "Neighbours", "Norm", "Sensitivity", "Unit", "accounting", "ask", "attacks", "audit",
+        "column", "dates", "histogram", "keys_from", "mechanisms", "public", "risk_report", "survey", "table",
+        "through",
     }  # fmt: skip
     methods = {name for name, _ in inspect.getmembers(Curator, inspect.isfunction) if not name.startswith("_")}
     assert methods == {"ask", "explain", "plan", "plan_allowance", "quote", "remaining"}

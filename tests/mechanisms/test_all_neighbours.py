@@ -66,7 +66,7 @@ def test_a_tested_median_keeps_epsilon_and_delta(
 @pytest.mark.parametrize("kind", [PermuteAndFlip, ReportNoisyMax])
 def test_a_choice_costs_at_most_epsilon(kind: type, monotonic: bool) -> None:
     """Scores of three candidates in 0 .. 3, each moved by -1, 0 or 1, or all up."""
-    mechanism = kind("abc", 1, 1, monotonic)
+    mechanism = kind(tuple("abc"), 1, 1, monotonic)
     scores = list(itertools.product(range(-1, 5), repeat=3))
     known = {each: np.array([mechanism.log_probability(c, each) for c in "abc"]) for each in scores}
     worst = 0.0

@@ -41,14 +41,18 @@ MAKERS: tuple[Callable[..., object], ...] = (
     lambda epsilon=1.0, **more: Laplace(**{"sensitivity": 1, "epsilon": epsilon, **more}),
     lambda epsilon=1.0, **more: Gaussian(**{"sensitivity": 1, "epsilon": epsilon, "delta": 1e-6, **more}),
     lambda epsilon=1.0, **more: Geometric(**{"sensitivity": 1, "epsilon": epsilon, **more}),
-    lambda epsilon=1.0, **more: Exponential(**{"candidates": "ab", "sensitivity": 1, "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: Exponential(**{"candidates": ("a", "b"), "sensitivity": 1, "epsilon": epsilon, **more}),
     lambda epsilon=1.0, **more: RandomizedResponse(**{"epsilon": epsilon, **more}),
     lambda epsilon=1.0, **more: LaplaceThreshold(**{"epsilon": epsilon, "delta": 1e-6, **more}),
     lambda epsilon=1.0, **more: GaussianThreshold(**{"epsilon": epsilon, "delta": 1e-6, **more}),
     lambda epsilon=1.0, **more: TruncatedGeometric(**{"epsilon": epsilon, "delta": 1e-6, **more}),
-    lambda epsilon=1.0, **more: PermuteAndFlip(**{"candidates": "ab", "sensitivity": 1, "epsilon": epsilon, **more}),
-    lambda epsilon=1.0, **more: ReportNoisyMax(**{"candidates": "ab", "sensitivity": 1, "epsilon": epsilon, **more}),
-    lambda epsilon=1.0, **more: InverseSensitivity(**{"candidates": "ab", "epsilon": epsilon, **more}),
+    lambda epsilon=1.0, **more: PermuteAndFlip(
+        **{"candidates": ("a", "b"), "sensitivity": 1, "epsilon": epsilon, **more}
+    ),
+    lambda epsilon=1.0, **more: ReportNoisyMax(
+        **{"candidates": ("a", "b"), "sensitivity": 1, "epsilon": epsilon, **more}
+    ),
+    lambda epsilon=1.0, **more: InverseSensitivity(**{"candidates": ("a", "b"), "epsilon": epsilon, **more}),
     lambda epsilon=1.0, **more: Quantile(**{"quantile": 0.5, "bounds": (0, 8), "epsilon": epsilon, **more}),
     lambda epsilon=1.0, **more: ProposeTestRelease(
         **{"bound": 1, "bounds": (0, 8), "epsilon": epsilon, "delta": 1e-6, **more}
@@ -110,7 +114,7 @@ def test_sensitivity_must_be_positive_and_finite(make: Callable[..., object], se
     "make",
     [
         lambda: Geometric(sensitivity=1, epsilon=1e-30),
-        lambda: ReportNoisyMax("ab", 1, epsilon=1e-10, spacing=2**-40),
+        lambda: ReportNoisyMax(tuple("ab"), 1, epsilon=1e-10, spacing=2**-40),
         lambda: SparseVector(3, 1, 1e-18),
         lambda: SparseVector(3, 1, 0.001, spacing=2**-40).log_probability([True], [4]),
         lambda: ProposeTestRelease(1, (0, 8), 1e-18, 1e-6),
@@ -145,28 +149,28 @@ def test_a_scale_too_large_for_the_lattice_is_refused(make: Callable[[], object]
         (lambda: LaplaceThreshold(1, 1e-6).release(-1), "number of units"),
         (lambda: GaussianThreshold(1, 1e-6).release(1.5), "number of units"),
         (lambda: TruncatedGeometric(1, 1e-6).release(True), "number of units"),
-        (lambda: Exponential("ab", 1, 1).release([1, math.nan]), "finite scores"),
-        (lambda: PermuteAndFlip("ab", 1, 1).release([1, math.nan]), "finite scores"),
-        (lambda: InverseSensitivity("ab", 1).release([1, -1]), "at least 0; got a negative"),
-        (lambda: InverseSensitivity("ab", 1).release([1, 0.5]), "a whole number"),  # type: ignore[list-item]
+        (lambda: Exponential(tuple("ab"), 1, 1).release([1, math.nan]), "finite scores"),
+        (lambda: PermuteAndFlip(tuple("ab"), 1, 1).release([1, math.nan]), "finite scores"),
+        (lambda: InverseSensitivity(tuple("ab"), 1).release([1, -1]), "at least 0; got a negative"),
+        (lambda: InverseSensitivity(tuple("ab"), 1).release([1, 0.5]), "a whole number"),  # type: ignore[list-item]
         (lambda: Quantile(0.5, (0, 1), 1).release([1, math.nan]), "finite number"),
         (lambda: Quantile(0.5, (0, 1), 1).release([1, "a"]), "finite number"),
         (lambda: Subsampled(Laplace(1, 1), 0.5).release([1, math.nan]), "finite number"),
         (lambda: SparseVector(3, 1, 1).release([-10_000, math.nan]), "finite number"),
         (lambda: ProposeTestRelease(0.5, (0, 1), 1, 1e-6).release([1, None]), "finite number"),
         (lambda: Quantile(0.5, (0, 1), 1, neighbours="replace").release([]), "at least one number under replace"),
-        (lambda: ReportNoisyMax("ab", 1, 1).release([1, "2"]), "finite scores"),  # type: ignore[list-item]
+        (lambda: ReportNoisyMax(tuple("ab"), 1, 1).release([1, "2"]), "finite scores"),  # type: ignore[list-item]
         (lambda: Laplace(1, 1, size=2).release(MASKED), "masked array"),
         (lambda: Geometric(1, 1, size=2).release(MASKED.astype(int)), "masked array"),
         (lambda: Laplace(1, 1).release(np.ma.masked), "finite number"),
-        (lambda: Exponential("ab", 1, 1).release(MASKED), "finite scores"),
+        (lambda: Exponential(tuple("ab"), 1, 1).release(MASKED), "finite scores"),
         (lambda: Laplace(1, 1, size=2).release(np.array([1, 2], "datetime64[ns]")), "dates"),
         (lambda: Geometric(1, 1, size=2).release(np.array([1, 2], "timedelta64[ns]")), "spans of time"),
         (lambda: Laplace(1, 1, size=2).release([np.timedelta64(1, "s"), 2]), "spans of time"),
         (lambda: Laplace(1, 1).release(np.datetime64("2020-01-01")), "finite number"),
         (lambda: Laplace(1, 1).release(np.timedelta64(1, "s")), "finite number"),
         (lambda: Geometric(1, 1).release(np.timedelta64(1, "s")), "whole number"),
-        (lambda: Exponential("ab", 1, 1).release([np.timedelta64(1, "s"), 2]), "finite scores"),  # type: ignore[list-item]
+        (lambda: Exponential(tuple("ab"), 1, 1).release([np.timedelta64(1, "s"), 2]), "finite scores"),  # type: ignore[list-item]
         (lambda: LaplaceThreshold(1, 1e-6).release(np.timedelta64(1, "s")), "number of units"),  # type: ignore[arg-type]
     ],
 )
@@ -185,16 +189,16 @@ def test_a_value_outside_the_declared_range_is_refused(release: Callable[[], obj
         lambda: Gaussian(1, 1, 1e-6, size=2).release(np.zeros((2, 2))),
         lambda: Geometric(1, 1).release([1, 2]),
         lambda: Geometric(1, 1, size=1).release(3),
-        lambda: Exponential("ab", 1, 1).release([1, 2, 3]),
-        lambda: PermuteAndFlip("ab", 1, 1).release([1]),
-        lambda: InverseSensitivity("ab", 1).release([1]),
+        lambda: Exponential(tuple("ab"), 1, 1).release([1, 2, 3]),
+        lambda: PermuteAndFlip(tuple("ab"), 1, 1).release([1]),
+        lambda: InverseSensitivity(tuple("ab"), 1).release([1]),
         lambda: Quantile(0.5, (0, 1), 1).release(3),
         lambda: Subsampled(Geometric(1, 1), 0.5).release(4),  # type: ignore[arg-type]
         lambda: SparseVector(3, 1, 1).release(4),  # type: ignore[arg-type]
         lambda: ProposeTestRelease(0.5, (0, 1), 1, 1e-6).release(3),
         lambda: Quantile(0.5, (0, 1), 1).release("01"),
         lambda: Quantile(0.5, (0, 1), 1).release([[0, 1], [1, 0]]),
-        lambda: ReportNoisyMax("ab", 1, 1).release([1, 2, 3]),
+        lambda: ReportNoisyMax(tuple("ab"), 1, 1).release([1, 2, 3]),
         lambda: Laplace(1, 1, size=2).log_probability([1.0], [1.0, 2.0]),
     ],
 )
@@ -210,10 +214,10 @@ def test_a_vector_of_the_wrong_shape_is_refused(release: Callable[[], object]) -
         lambda: Laplace(1, 1, size=0),
         lambda: Laplace(1, 1, size=1.5),  # type: ignore[arg-type]
         lambda: Geometric(1.5, 1),  # type: ignore[arg-type]
-        lambda: Exponential("", 1, 1),
-        lambda: Exponential("aa", 1, 1),
-        lambda: PermuteAndFlip("", 1, 1),
-        lambda: InverseSensitivity("aa", 1),
+        lambda: Exponential(tuple(""), 1, 1),
+        lambda: Exponential(tuple("aa"), 1, 1),
+        lambda: PermuteAndFlip(tuple(""), 1, 1),
+        lambda: InverseSensitivity(tuple("aa"), 1),
         lambda: Quantile(0, (0, 1), 1),
         lambda: Subsampled(Geometric(1, 1), 0),
         lambda: Subsampled(Geometric(1, 1), 1),
@@ -242,10 +246,10 @@ def test_a_vector_of_the_wrong_shape_is_refused(release: Callable[[], object]) -
         lambda: Quantile(0.5, (0, 1), 1, spacing=3),
         lambda: Quantile(0.5, (0, 1), 1, spacing=2.0**-62),
         lambda: Quantile(0.5, (0, 1), 1, spacing=1).distance(0.5, [1]),
-        lambda: ReportNoisyMax("aa", 1, 1),
-        lambda: ReportNoisyMax("ab", 1, 1, spacing=3),
-        lambda: PermuteAndFlip("ab", 1, 1, monotonic=True, neighbours="replace"),  # type: ignore[arg-type]
-        lambda: Exponential("ab", 1, 1, monotonic=True, neighbours="replace"),  # type: ignore[arg-type]
+        lambda: ReportNoisyMax(tuple("aa"), 1, 1),
+        lambda: ReportNoisyMax(tuple("ab"), 1, 1, spacing=3),
+        lambda: PermuteAndFlip(tuple("ab"), 1, 1, monotonic=True, neighbours="replace"),  # type: ignore[arg-type]
+        lambda: Exponential(tuple("ab"), 1, 1, monotonic=True, neighbours="replace"),  # type: ignore[arg-type]
         lambda: RandomizedResponse(1, categories=("yes",)),
         lambda: RandomizedResponse.keep(0.5),
         lambda: RandomizedResponse.truth_or_coin(0),
@@ -289,7 +293,7 @@ WHOLE, CONVERT = (
         (lambda: Geometric(1, 1, size=2).release([12.0, 13.0]), f"{WHOLE}a float in a list{CONVERT}"),
         (lambda: Geometric(1, 1, size=2).release(np.array([12.0, 13.0])), f"{WHOLE}a float in a vector{CONVERT}"),
         (
-            lambda: Exponential("ab", 1, 1).release([1, math.inf]),
+            lambda: Exponential(tuple("ab"), 1, 1).release([1, math.inf]),
             "value must hold finite scores only; got NaN or infinity; give a candidate you rule out a low score",
         ),
         (
@@ -307,7 +311,7 @@ def test_a_refusal_names_the_type_that_came_and_never_the_value(release: Callabl
 @pytest.mark.parametrize(
     "release",
     [
-        lambda: Exponential("ab", 1, 1).release(3),  # type: ignore[arg-type]
+        lambda: Exponential(tuple("ab"), 1, 1).release(3),  # type: ignore[arg-type]
         lambda: Laplace(1, 1, size=2).release([1.0, [2.0, 3.0]]),
         lambda: Gaussian(1, 1, 1e-6, size=2).release([[1.0], [2.0, 3.0]]),
         lambda: Geometric(1, 1, size=2).release([1, [2, 3]]),

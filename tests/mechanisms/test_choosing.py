@@ -65,17 +65,17 @@ def test_permute_and_flip_falls_no_deeper_than_the_exponential_mechanism(scores:
 def test_two_candidates_gain_what_the_paper_says() -> None:
     """Fall d, rate r, p = exp(-r d): the worse one has p / 2 instead of p / (1 + p)."""
     p = math.exp(-0.5 * 3)
-    assert probabilities(PermuteAndFlip("ab", 1, 1), [3, 0])[1] == pytest.approx(p / 2, rel=1e-12)
-    assert probabilities(Exponential("ab", 1, 1), [3, 0])[1] == pytest.approx(p / (1 + p), rel=1e-12)
+    assert probabilities(PermuteAndFlip(tuple("ab"), 1, 1), [3, 0])[1] == pytest.approx(p / 2, rel=1e-12)
+    assert probabilities(Exponential(tuple("ab"), 1, 1), [3, 0])[1] == pytest.approx(p / (1 + p), rel=1e-12)
 
 
 @pytest.mark.parametrize("monotonic", [False, True])
 def test_report_noisy_max_is_permute_and_flip_on_rounded_scores(monotonic: bool) -> None:
     """Of whole sensitivity and spacing 1 the two have the same probability of every choice."""
     scores, rounded = [3.2, 3.6, 0.4, -2.5], [3, 4, 0, -2]
-    noisy = ReportNoisyMax("abcd", 2, 1.5, monotonic, spacing=1)
+    noisy = ReportNoisyMax(tuple("abcd"), 2, 1.5, monotonic, spacing=1)
     assert probabilities(noisy, scores) == pytest.approx(
-        probabilities(PermuteAndFlip("abcd", 2, 1.5, monotonic), rounded), rel=1e-13
+        probabilities(PermuteAndFlip(tuple("abcd"), 2, 1.5, monotonic), rounded), rel=1e-13
     )
 
 
@@ -91,7 +91,7 @@ def test_noisy_sums_have_the_probabilities_that_report_noisy_max_states() -> Non
             others = [s for s in range(3) if s != place]
             ties = [math.prod(under[s] + (node + 1) / 2 * at[s] for s in others) for node in nodes]
             chosen[place] += at[place] * float(np.dot(weights, ties)) / 2
-    assert probabilities(ReportNoisyMax("abc", 1, 0.5, spacing=1), scores) == pytest.approx(chosen, rel=1e-10)
+    assert probabilities(ReportNoisyMax(tuple("abc"), 1, 0.5, spacing=1), scores) == pytest.approx(chosen, rel=1e-10)
 
 
 def test_many_candidates_are_no_work_beyond_reason() -> None:
@@ -114,4 +114,4 @@ def test_scores_of_any_size_are_told_apart_exactly() -> None:
     """Beyond 2**53 a float would round them."""
     huge = 2**80
     for kind in (PermuteAndFlip, ReportNoisyMax):
-        assert kind("ab", 1, 100).release([huge, huge + 100], Seeded(2)) == "b"
+        assert kind(tuple("ab"), 1, 100).release([huge, huge + 100], Seeded(2)) == "b"

@@ -63,7 +63,7 @@ def test_a_sum_worked_out_under_replace_is_promised_under_replace() -> None:
     incomes = sensitivity.total(20_000, 200_000, neighbours=REPLACE)
     assert Laplace(incomes, epsilon=1).guarantee.neighbours is REPLACE
     with pytest.raises(InvalidArgument, match="monotonic must be False under replace"):
-        Exponential("ab", incomes, 1, monotonic=True)
+        Exponential(tuple("ab"), incomes, 1, monotonic=True)
 
 
 def test_a_norm_by_its_name_is_that_norm() -> None:
@@ -101,7 +101,7 @@ def test_the_geometric_mechanism_takes_a_whole_sensitivity_in_l1() -> None:
 @pytest.mark.parametrize("norm", Norm)
 def test_scores_move_no_farther_than_a_sensitivity_in_any_norm(norm: Norm) -> None:
     scores = [0, 3]
-    plain, given = Exponential("ab", 2, 1), Exponential("ab", Sensitivity(2, norm), 1)
+    plain, given = Exponential(tuple("ab"), 2, 1), Exponential(tuple("ab"), Sensitivity(2, norm), 1)
     assert given.log_probability("b", scores) == plain.log_probability("b", scores)
 
 

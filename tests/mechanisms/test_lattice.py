@@ -216,7 +216,7 @@ def test_integers_of_numpy_are_read_like_integers(kind: type) -> None:
 
 def test_scores_in_an_array_of_integers_do_not_wrap_around() -> None:
     scores = np.array([2**62, 2**62 - 1])
-    mechanism = Exponential("ab", sensitivity=1, epsilon=7)
+    mechanism = Exponential(tuple("ab"), sensitivity=1, epsilon=7)
     assert mechanism._exponents(scores) == mechanism._exponents([2**62, 2**62 - 1])  # type: ignore[arg-type]
 
 

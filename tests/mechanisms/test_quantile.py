@@ -149,8 +149,8 @@ def test_no_data_give_any_point() -> None:
 
 
 def test_an_inverse_sensitivity_costs_what_a_choice_costs() -> None:
-    for mechanism in (InverseSensitivity("ab", 0.5), Quantile(0.5, (0, 1), 0.5)):
-        assert mechanism.loss == Exponential("ab", 1, 0.5).loss
+    for mechanism in (InverseSensitivity(tuple("ab"), 0.5), Quantile(0.5, (0, 1), 0.5)):
+        assert mechanism.loss == Exponential(tuple("ab"), 1, 0.5).loss
 
 
 def test_a_selection_with_counts_is_one_with_as_many_copies() -> None:

@@ -35,8 +35,11 @@ def sets(columns: Sequence[str], size: int) -> list[tuple[str, ...]]:
 
 def diversity(
     rows: list[Row], columns: Sequence[str], sensitive: str, unit: Sequence[str] = ()
-) -> tuple[int, float, int, int]:
-    """The least number of values in a group, the least entropy as a number, homogeneous groups and their members."""
+) -> tuple[int, float, int, int, int, int]:
+    """The least number of values in a group, the least entropy as a number, and how many groups are homogeneous.
+
+    And who is in those, in all groups, and in homogeneous ones with others; whoever is in several is one.
+    """
     spread: dict[Any, dict[Any, set[Any]]] = defaultdict(lambda: defaultdict(set))
     for place, row in enumerate(rows):
         who = tuple(row[name] for name in unit) if unit else place
@@ -45,8 +48,11 @@ def diversity(
     kept = [values for values in spread.values() if set(values) != {None}]
     counts = [[len(who) for who in values.values()] for values in kept]
     entropies = [-sum(n / sum(each) * math.log(n / sum(each)) for n in each) for each in counts]
-    one = [each for each in counts if len(each) == 1]
-    return min(map(len, counts)), math.exp(min(entropies)), len(one), sum(map(sum, one))
+    one = [who for values in kept if len(values) == 1 for who in values.values()]
+    everybody = set().union(*(who for values in kept for who in values.values()))
+    several = set().union(*(who for who in one if len(who) > 1))
+    members = set().union(*one)
+    return min(map(len, counts)), math.exp(min(entropies)), len(one), len(members), len(everybody), len(several)
 
 
 def unsafe(contributions: dict[Any, list[float]], p: float) -> set[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import importlib.util
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
+from sfumato.errors import InvalidArgument
 
 ROOT = Path(__file__).resolve().parents[2]
 CONDITIONS = ("AIDS", "heart disease", "viral infection", "viral infection", "cancer", "heart disease")
@@ -54,6 +56,7 @@ def test_the_hospital_tables_have_the_k_of_the_lecture(ages: tuple[str, ...], k:
         ((100, 100, 9), 10, True),
         ((100,), 10, True),
         ((100, 100), 1, True),
+        ((100, 100, 7), 7, False),  # 7 % of 100 is 7, whatever 7 / 100 * 100 is in floats
         ((0, 0, 0), 10, True),  # whoever reads 0 knows them all
     ],
 )
@@ -86,3 +89,49 @@ def test_a_person_with_many_rows_is_one_person() -> None:
     assert (report.anonymity.unique, report.of, report.whom) == (1, 3, "units")
     linked = sf.risk_report(table, columns=["zip"], unit="person", link=pa.table({"zip": ["a", "b"]}), on="zip").linkage
     assert linked is not None and (linked.linked, linked.candidates, linked.expected) == (1, 3, 2.0)
+
+
+def test_a_person_in_two_groups_is_one_person_whose_secret_is_told() -> None:
+    """Three people, two of them in both of two homogeneous groups: three are told, not five."""
+    table = pa.table({"who": [1, 1, 2, 2, 3], "town": list("ababc"), "ill": ["flu"] * 4 + ["gout"]})
+    report = sf.risk_report(table, columns=["town"], unit="who", sensitive="ill")
+    (found,) = report.diversity
+    assert (found.homogeneous, found.members, found.of, found.several) == (3, 3, 3, 2)
+    assert "3 units (100 %) are in a group in which all have the same ill" in report.describe()
+
+
+def test_sums_beyond_all_floats_are_refused_and_not_called_safe() -> None:
+    """Two firms have all of it, and their sum is no number any more."""
+    table = pa.table({"r": ["x"] * 3, "v": [1.7e308, 1.7e308, 1.0]})
+    with pytest.raises(InvalidArgument, match="sums of 'v' must be finite numbers"):
+        sf.risk_report(table, columns=["r"], sums="v", by="r")
+
+
+def test_more_than_a_hundred_percent_is_said() -> None:
+    """At p = 200 a sum is unsafe although the estimate is too high by 140 %."""
+    table = pa.table({"r": ["x"] * 4, "v": [100.0, 90.0, 80.0, 60.0]})
+    assert "140.0 %" in sf.risk_report(table, columns=["r"], sums="v", by="r", p=200).describe()
+
+
+BIG = [2**53 + 1, 2**53, 5]
+DAYS = [datetime.date(2026, 1, 1), datetime.date(2026, 1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "linked"),
+    [
+        (pa.array(BIG), pa.array(BIG).cast(pa.decimal128(19, 0)), 3),  # as doubles two of them are one
+        (pa.array(BIG), pa.array([2.0**53, 5.0, 5.5]), 2),
+        (pa.array(["5.5", "6.0", "7"]), pa.array([6, 7, 8]), 2),  # 5.5 is not 6
+        (pa.array(["2026-01-01 12:00", "2026-01-02"]), pa.array(DAYS), 1),  # a time is not its day
+        (pa.array(["1.005", "1.01"]), pa.array([101, 7]).cast(pa.decimal128(19, 0)), 0),
+        (pa.array(["1.005", "2.5"]), pa.array([1.01, 2.5]).cast(pa.decimal128(9, 2)), 1),
+        (pa.array(["0.1", "0.2"]), pa.array([0.1, 0.3], pa.float32()), 1),
+        (pa.array([0.5, 2.5]), pa.array([0.5, 2.5]).cast(pa.decimal128(9, 2)), 2),
+        (pa.array([1, 2]), pa.array([1.0, 2.5]).cast(pa.decimal128(9, 2)), 1),
+    ],
+)
+def test_values_of_different_types_are_linked_if_they_are_equal(here: pa.Array, there: pa.Array, linked: int) -> None:
+    """Not if one of them would have to be rounded."""
+    found = sf.risk_report(pa.table({"k": here}), columns=["k"], link=pa.table({"k": there}), on=["k"]).linkage
+    assert found is not None and found.linked == linked

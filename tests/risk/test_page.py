@@ -10,6 +10,7 @@ import pytest
 
 import sfumato as sf
 from browser import opened
+from sfumato import charts
 from sfumato.errors import InvalidArgument
 from sfumato.risk.report import Report
 
@@ -54,6 +55,17 @@ def test_the_policy_forbids_scripts_and_anything_from_elsewhere() -> None:
         "http://www.w3.org/1999/xlink",
     }
     assert not re.search(r"<(script|iframe|object|embed|link|img)\b", page) and "\u202e" not in page
+
+
+def test_a_chart_as_a_page_runs_nothing_of_a_name(tmp_path: Path) -> None:
+    """A name that ends the script in which a chart stands is a label of the chart; the chart is drawn all the same."""
+    name = "</script><script>document.title = 'broken'</script>"
+    charts.save(sf.risk_report(pa.table({name: [1, 2], "b": [1, 1]}), columns=[name, "b"]).plot(), tmp_path / "c.html")
+    text = (tmp_path / "c.html").read_text(encoding="utf-8")
+    assert "document.title" in text and "<script>document.title" not in text
+    with opened(tmp_path / "c.html") as (page, amiss):
+        page.wait_for_selector("#vis svg, #vis canvas")
+        assert page.title() != "broken" and amiss == []
 
 
 def test_charts_hold_names_as_they_are_and_other_kinds_are_refused() -> None:

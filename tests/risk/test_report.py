@@ -61,7 +61,8 @@ def test_dates_lists_and_wide_numbers_are_compared_by_value() -> None:
     table = pa.table(
         {
             "day": [day, day, None], "time": [instant, instant, instant + datetime.timedelta(microseconds=1)],
-            "list": [[1, 2], [1, 2], [2, 1]], "big": pa.array([2**64 - 1, 2**64 - 1, 0], pa.uint64()),
+            "list": [[1, 2], [1, 2], [2, 1]], "texts": [["a, b"], ["a, b"], ["a", "b"]],
+            "big": pa.array([2**64 - 1, 2**64 - 1, 0], pa.uint64()),
             "flag": [True, True, None], "price": pa.array([1, 1, 2]).cast(pa.decimal128(25, 2)),
         }
     )  # fmt: skip

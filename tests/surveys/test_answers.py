@@ -46,17 +46,39 @@ def sent() -> dict[str, list[str]]:
     [
         ({"smoker": ["yes", "perhaps", "no"]}, r"smoker must be one of yes, no; got another answer in 1 of 3 rows"),
         ({"smoker": ["yes", 1, 0]}, "in 2 of 3 rows"),
-        ({"symptoms": ["cough", "flu", "none"]}, r"symptoms must be some of cough, fever, rash, .*got 1 of 3 rows"),
+        (
+            {"symptoms": ["cough", "flu", "none"]},
+            r"some of cough, fever, rash, .*in 1 of 3 rows, the first in row 2",
+        ),
         ({"symptoms": ["cough;fever;rash"]}, "at most 2 answers"),
         ({"symptoms": [7]}, "must be a list of answers"),
-        ({"rent": [3_001, 5, -1]}, "rent must be a number between 0 and 3000; got 2 of 3 rows"),
-        ({"rent": ["12,5"]}, "must be a number"),
+        ({"rent": [3_001, 5, -1]}, "rent must be a number between 0 and 3000; .* in 2 of 3 rows, the first in row 1"),
+        ({"rent": ["1,250"]}, "must be a number"),
         ({"rent": ["inf"]}, "must be a number"),
     ],
 )
 def test_answers_outside_the_list_are_refused_with_their_number(answers: dict[str, Any], words: str) -> None:
     with pytest.raises(OutsideRange, match=words):
         sv.randomise_all(SURVEY, answers)
+
+
+def test_capitals_and_decimal_commas_are_read_where_they_mean_one_thing() -> None:
+    smoker, symptoms, rent = (SURVEY.item(name).question for name in ("smoker", "symptoms", "rent"))
+    assert smoker.place(" YES ") == smoker.place("yes") and symptoms.place("Rash; Cough") == symptoms.place(
+        "cough;rash"
+    )
+    assert rent.place("12,5") == rent.place("12.5")
+    apart = sv.one_of("grade", "", ["a", "A", "b"])
+    assert [apart.place(each) for each in ("a", "A", "B")] == [0, 1, 2]
+    with pytest.raises(OutsideRange, match="must be one of"):
+        sv.one_of("unit", "", ["ss", "SS"]).place("sS")
+
+
+@pytest.mark.parametrize("apart", [";", "\t"])
+def test_files_with_other_separators_say_the_same(tmp_path: Path, apart: str) -> None:
+    columns = sent()
+    pd.DataFrame(columns).to_csv(tmp_path / "sent.csv", index=False, sep=apart)
+    assert sv.estimate(SURVEY, tmp_path / "sent.csv").rows == sv.estimate(SURVEY, columns).rows
 
 
 def test_one_persons_answers_are_checked_alike() -> None:
@@ -150,6 +172,17 @@ def test_files_frames_columns_and_rows_say_the_same(tmp_path: Path) -> None:
     wanted = sv.estimate(SURVEY, columns).rows
     for source in (tmp_path / "sent.csv", str(tmp_path / "sent.csv"), frame, rows):
         assert sv.estimate(SURVEY, source).rows == wanted
+
+
+def test_whole_numbers_in_a_frame_with_gaps_are_read_and_inexact_ones_are_not() -> None:
+    survey = sv.design("x", [sv.one_of("q", "?", [f"a{i}" for i in range(60)])], 0.2, oracles={"q": "subset"})
+    sent = pd.DataFrame(sv.randomise_all(survey, {"q": ["a0", "a1", None]}, Seeded(1)))
+    wanted = sv.estimate(survey, sent).rows
+    small = sv.estimate(SURVEY, pd.DataFrame({"smoker": [1.0, 0.0, None], "symptoms": ["00"] * 3, "rent": [1, 0.0, 1]}))
+    assert small["smoker"].missing == 1 and small["rent"].people == 3
+    with pytest.raises(OutsideRange, match="q must hold what its subset mechanism sends"):
+        sv.estimate(survey, {"q": [float(text or "nan") for text in sent["q"]]})  # a spreadsheet rounds 19 digits
+    assert sv.estimate(survey, sent).rows == wanted
 
 
 @pytest.mark.parametrize(

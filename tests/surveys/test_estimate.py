@@ -6,6 +6,7 @@ Statistical tests have repeatable sources and state their rates; shares are chec
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -195,7 +196,9 @@ def test_rounds_are_combined_with_weights_that_no_answer_moves() -> None:
         survey = sv.design("x", [sv.yes_no("smoker")], epsilon)
         truth = {"smoker": ["yes" if i % 4 == 0 else "no" for i in range(people)]}
         rounds.append((survey, sv.estimate(survey, sv.randomise_all(survey, truth, Seeded(people + epsilon)))))
-    (yes, _) = sv.combine(rounds)["smoker"]
+    together = sv.combine(rounds)
+    yes = together["smoker"]["yes"]
+    assert together.guarantee.epsilon == 5 and together["smoker"].people == 12_000  # whoever took part in all
     assert yes.error < min(found["smoker"]["yes"].error for _, found in rounds)
     assert yes.value == pytest.approx(0.25, abs=5.6 * yes.error)
     with pytest.raises(InvalidArgument, match="two or more"):
@@ -289,7 +292,13 @@ def test_people_for_an_error_are_those_of_the_lectures() -> None:
 def test_the_moments_of_scores_are_those_of_the_table(randomiser: Randomiser) -> None:
     """In fractions, from every integer that can be drawn: the mean is 1 or 0, the mean square as stated."""
     mechanism = randomiser.mechanism
-    question: Any = sv.yes_no("q") if randomiser in CHOICES else sv.several_of("q", "?", ["a", "b"])
+    known = mechanism.categories if randomiser in CHOICES else mechanism.boxes
+    answers = [f"answer {each}" for each in known]
+    question: Any = sv.one_of("q", "?", answers)
+    if randomiser in SEVERAL:
+        question, mechanism = sv.several_of("q", "?", answers, most=mechanism.most), replace(mechanism, boxes=answers)
+    else:
+        mechanism = replace(mechanism, categories=answers)
     item = Item(question, Fraction(mechanism.epsilon), mechanism)
     stated = moments(item)
     for place in (randomiser.places[0], randomiser.places[-1]):

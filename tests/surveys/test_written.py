@@ -221,14 +221,14 @@ def test_a_file_that_is_not_there_is_named() -> None:
         (lambda: sv.number("a", "?", (3, 3)), "bounds must be a low and a high one"),
         (lambda: sv.number("a", "?", (0, 10), step=3), "step must divide"),
         (lambda: sv.design("x", [sv.yes_no("a")]), "epsilon must be given"),
-        (lambda: sv.design("x", [sv.yes_no("a"), sv.yes_no("A")], 1), "one name twice"),
+        (lambda: sv.design("x", [sv.yes_no("a"), sv.yes_no("A")], 1), "got a name twice"),
         (lambda: sv.design("x", [sv.yes_no("a", truth=0.5), sv.yes_no("b")], 1), "must leave something for b"),
         (lambda: sv.design("x", [sv.yes_no("a")], 1, shares={"b": 1}), "shares: unknown question 'b'"),
         (lambda: sv.design("x", [sv.yes_no("a")], 1, shares={"a": 0}), "share must be a whole number of at least 1"),
         (lambda: sv.design("x", [sv.yes_no("a")], 1, oracles={"a": "duchi"}), "unknown oracle 'duchi'"),
         (lambda: sv.design("x", [sv.yes_no("a")], 1, ask="some"), "ask must be"),  # type: ignore[arg-type]
         (lambda: sv.design("x", [sv.yes_no("a")], odds=1), "odds must be above 1"),
-        (lambda: sv.design("x", [sv.yes_no("a")], 1, odds=3), "stand without epsilon"),
+        (lambda: sv.design("x", [sv.yes_no("a")], 1, odds=3), "odds or epsilon must be given, not both"),
         (lambda: sv.design("", [sv.yes_no("a")], 1), "title must be"),
     ],
 )

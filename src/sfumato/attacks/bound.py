@@ -16,9 +16,22 @@ Membership under add-remove: x = epsilon. A value under add-remove: x = 2 epsilo
 replace: x = epsilon. For two equally likely values this is the point of the trade-off curve (`Guarantee.tradeoff`) at
 which false alarms and misses together are fewest: success = 1 - (alpha + beta) / 2.
 
-If the secrets of many units are independent, the number of right guesses about all of them exceeds what a binomial one
-with this probability would be never more often (each is guessed with at most this chance, given all others), so that an
-interval over them is right although one release was made of all. Paper: Steinke, Nasr and Jagielski 2023.
+Many secrets. If those of n units are independent and one release is made of all, then at least t of n guesses are right
+no more often than at least t of n independent ones which are right with this probability, b. So an interval over them
+holds. Paper, for even chances: Steinke, Nasr and Jagielski 2023.
+
+Proof, by induction. Let B_s be the binomial chance of s or more of n - 1. Set one unit apart; if w is its value, let
+A_w be the chance of t or more right guesses about the others, and m_w that of t - 1 with this one right as well. Given
+w the release keeps the promise to the others, so A_w <= B_t, and at least t - 1 are right with chance at most B_(t-1):
+
+    m_w + r (sum over v != w of m_v) <= B_(t-1) - A_w.
+
+The bound above is the largest sum of p_w m_w where B_(t-1) - A_w is 1 for all w. It is certified by weights y_w >= 0
+that sum to b, with (1 - r) y_w + r b = p_w where y_w > 0; and y_w <= p_w, because b >= p_w. Hence
+
+    sum of p_w (A_w + m_w) <= sum of p_w A_w + y_w (B_(t-1) - A_w) = b B_(t-1) + sum of (p_w - y_w) A_w,
+
+which is at most b B_(t-1) + (1 - b) B_t, the binomial chance of t or more of n.
 
 >>> promise = Guarantee(epsilon=1)
 >>> round(most_right(promise, "membership"), 4), round(most_right(promise, "value"), 4)

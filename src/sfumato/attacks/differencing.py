@@ -94,8 +94,8 @@ def differencing(
 
 
 def _play(kind: Kind, case: _Case, trials: int, settings: Settings) -> Outcome:
-    coins = settings.chance("secrets", kind).below(2, trials)
-    coins[0] = 0 if kind in ("sum", "mean") else 1  # the one that is shown
+    first = 0 if kind in ("sum", "mean") else 1  # is shown, and not counted, since no coin chose it
+    coins = [first, *settings.chance("secrets", kind).below(2, trials).tolist()]
     exact, private, shown = Tally(), Tally(), list[list[Number]]()
     with ExitStack() as stack:
         declared = {"people": Declared(case.columns)}
@@ -105,9 +105,11 @@ def _play(kind: Kind, case: _Case, trials: int, settings: Settings) -> Outcome:
             guarded = worlds[coin].guarded(settings.allowance, len(case.questions))
             for release, tally in ((Suppressed(raw) if kind == "refusal" else raw, exact), (guarded, private)):
                 answers = [_only(release.ask(question)) for question in case.questions]
-                shown += [answers] if place == 0 else []
-                tally.count(_guess(case, answers) == coin, release)
-            settings.progress(place + 1, trials)
+                if place == 0:
+                    shown.append(answers)
+                else:
+                    tally.count(_guess(case, answers) == coin, release)
+            settings.progress(place, trials)
     return Outcome(
         attack="differencing",
         story=STORIES[kind],
@@ -237,7 +239,8 @@ def _own(
     amount, names = own.column(column, "column"), own.column(name, "name")
     if bounds is None:
         raise InvalidArgument(f"bounds must be declared for column {amount!r}; got none; for example 0 200000")
-    wanted, values = own.value(names, target if target is not None else own.values(names)[0]), own.numbers(amount)
+    wanted = own.value(names, target if target is not None else own.values(names)[0], "target")
+    values = own.numbers(amount)
     places = [place for place, each in enumerate(own.values(names)) if each == wanted]
     if len(places) > 1:
         raise InvalidArgument(

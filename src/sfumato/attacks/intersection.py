@@ -18,7 +18,7 @@ from sfumato import checks
 from sfumato.attacks.bound import most_right
 from sfumato.attacks.outcome import Outcome
 from sfumato.attacks.own import Own
-from sfumato.attacks.settings import ASKING, Settings
+from sfumato.attacks.settings import ASKING, Settings, making
 from sfumato.attacks.world import Declared, Release, Tally, in_digits, numbers, world
 from sfumato.dataset.column import column as declare
 from sfumato.errors import InvalidArgument
@@ -92,28 +92,31 @@ def intersection(
     settings, count = Settings.read(options), checks.whole(1, trials=trials)
     parts = _lectures() if data is None and other is None else _own(data, other, secret, group, other_group)
     keys = tuple(dict.fromkeys(each for part in parts for each in part.columns[part.secret]))
-    settings.allow(2 * count * ASKING)
-    drawn = settings.chance("conditions").below(len(keys), count)
-    drawn[0] = keys.index(parts[0].columns[parts[0].secret][parts[0].row])
+    rows = sum(len(part.columns[part.secret]) for part in parts)
+    settings.allow(2 * count * ASKING + min(count, len(keys)) * making(rows))
+    first = keys.index(parts[0].columns[parts[0].secret][parts[0].row])  # is shown, and not counted: nobody drew it
+    drawn = [first, *settings.chance("conditions").below(len(keys), count).tolist()]
     exact, private, shown = Tally(), Tally(), list[list[list[float]]]()
     questions = tuple(part.question(name) for part, name in zip(parts, ("a", "b"), strict=True))
     declared = {n: Declared({p.secret: declare(keys=keys)}) for p, n in zip(parts, ("a", "b"), strict=True)}
     with ExitStack() as stack:
         worlds = {
-            int(each): stack.enter_context(
+            each: stack.enter_context(
                 world({"a": parts[0].having(keys[each]), "b": parts[1].having(keys[each])}, declared)
             )
-            for each in sorted(set(drawn.tolist()))
+            for each in sorted(set(drawn))
         }
-        for place, truth in enumerate(drawn.tolist()):
+        for place, truth in enumerate(drawn):
             for release, tally in (
                 (worlds[truth].raw(), exact),
                 (worlds[truth].guarded(settings.allowance, 2), private),
             ):
                 found = [_counts(release, q, p.secret, keys) for q, p in zip(questions, parts, strict=True)]
-                shown += [found] if place == 0 else []
-                tally.count(_guess(found) == truth, release)
-            settings.progress(place + 1, count)
+                if place == 0:
+                    shown.append(found)
+                else:
+                    tally.count(_guess(found) == truth, release)
+            settings.progress(place, count)
     return Outcome(
         attack="intersection",
         story=STORY,

@@ -15,9 +15,10 @@ import numpy as np
 
 from sfumato import checks
 from sfumato.attacks.bound import most_right
+from sfumato.attacks.chance import Chance
 from sfumato.attacks.outcome import Outcome, percent
 from sfumato.attacks.own import Own
-from sfumato.attacks.settings import ASKING, MOST_ROWS, Settings, at_most
+from sfumato.attacks.settings import ASKING, MOST_ROWS, Settings, at_most, making
 from sfumato.attacks.world import Declared, Release, Tally, in_digits, numbers, world
 from sfumato.dataset.column import column as declare
 from sfumato.errors import InvalidArgument
@@ -63,7 +64,8 @@ def linkage(
     patients   how many rows there are
     trials     about how many people it is tried, each time with a new curator
     data       a file or frame of your own; then `columns` are those that others may know as well, and `secret` the one
-               that they want to know
+               that they want to know; people who are tried get secrets anew, drawn at random from all of the column, so
+               that nothing but their own rows tells them: what zip codes say of illnesses, no promise hides
     outside    another file or frame that has these columns, and people by `name`; those are tried who are alone by them
                in both; without it all rows of `data` are
 
@@ -74,25 +76,26 @@ def linkage(
         case = _made_up(at_most(MOST_ROWS, patients=checks.whole(2, patients=patients)), settings)
     else:
         case = _own(data, columns, secret, outside, name)
-    settings.allow(count * ASKING)
-    places = settings.chance("targets").below(len(case.targets), count).tolist()
-    targets = [case.targets[place] for place in places]
-    exact, private, shown = Tally(), Tally(), list[list[float]]()
-    tables = {"patients": {name: np.array(values, dtype=object) for name, values in case.columns.items()}}
+    settings.allow(count * ASKING)  # before so many rounds are drawn
+    rounds = _rounds(case, count, settings.chance("targets"))
+    settings.allow(count * ASKING + len(rounds) * making(len(case.columns[case.secret])))
+    exact, private, shown, asked = Tally(), Tally(), list[list[float]](), list[str]()
     declared = {"patients": Declared({case.secret: declare(keys=case.keys)})}
-    questions = [_question(case, target) for target in targets]
-    with world(tables, declared) as made:
-        for place, (target, question) in enumerate(zip(targets, questions, strict=True)):
-            for release, tally in ((made.raw(), exact), (made.guarded(settings.allowance), private)):
-                found = _counts(release, question, case)
-                shown += [found] if place == 0 else []
-                tally.count(case.keys[int(np.argmax(found))] == case.columns[case.secret][target], release)
-            settings.progress(place + 1, count)
+    for turn, places in enumerate(rounds):
+        secrets = _secrets(case, settings.chance("secrets", turn))
+        with world({"patients": _table(case, secrets)}, declared) as made:
+            for target in (case.targets[place] for place in places):
+                asked.append(_question(case, target))
+                for release, tally in ((made.raw(), exact), (made.guarded(settings.allowance), private)):
+                    found = _counts(release, asked[-1], case)
+                    shown += [found] if len(asked) == 1 else []
+                    tally.count(case.keys[int(np.argmax(found))] == secrets[target], release)
+                settings.progress(len(asked), count)
     return Outcome(
         attack="linkage",
         story=STORY,
         measure="secrets told right",
-        questions=tuple(questions[:2]),
+        questions=tuple(asked[:2]),
         asked=count,
         raw=exact.side("raw release", settings.sure),
         curator=private.side("curator", settings.sure),
@@ -105,8 +108,38 @@ def linkage(
             f"the curator gives no rows, only counts with noise; whoever asks about a group of one gets "
             f"{len(case.keys)} numbers that would look much the same without this person."
         ),
-        seen=_seen(case, case.names[places[0]], shown),
+        seen=_seen(case, case.names[rounds[0][0]], shown),
     )
+
+
+def _rounds(case: _Case, count: int, chance: Chance) -> list[list[int]]:
+    """Places of targets, `count` in all, in rounds with new secrets each.
+
+    In a round no two targets are alike in what is known of them. So no two of its questions are about a same row, and
+    guesses are independent of each other.
+    """
+    found: list[list[int]] = []
+    while (left := count - sum(map(len, found))) > 0:
+        alike: dict[tuple[str, ...], int] = {}
+        for place in chance.order(len(case.targets)).tolist():
+            if len(alike) == left:
+                break
+            alike.setdefault(tuple(case.columns[name][case.targets[place]] for name in case.known), place)
+        found.append(list(alike.values()))
+    return found
+
+
+def _secrets(case: _Case, chance: Chance) -> list[str]:
+    """The secrets of all rows, those of targets drawn as likely as they are believed to be."""
+    secrets, ends = list(case.columns[case.secret]), np.cumsum(case.beliefs)[:-1]
+    drawn = np.searchsorted(ends, chance.shares(len(case.targets)), side="right")
+    for target, place in zip(case.targets, drawn.tolist(), strict=True):
+        secrets[target] = case.keys[place]
+    return secrets
+
+
+def _table(case: _Case, secrets: list[str]) -> dict[str, Any]:
+    return {name: np.array(each, dtype=object) for name, each in {**case.columns, case.secret: secrets}.items()}
 
 
 def unique(columns: Sequence[Sequence[object]]) -> float:

@@ -1,8 +1,11 @@
 """Membership: whether somebody is among the data, from nothing but how frequent many traits are in them.
 
 Homer and others 2008; Dwork, Smith, Steinke, Ullman and Vadhan 2015. A person's own traits pull every frequency a
-little towards them. Each pull is tiny, but a thousand of them add up: with d traits and n people the two cases are
-about sqrt(d / n) standard deviations apart.
+little towards them. Each pull is tiny, but a thousand of them add up: with d traits and n people among the data the two
+cases are about sqrt(d / n) standard deviations apart.
+
+The attacker estimates n from the counts and guesses each person by herself, inside if her pull is above the middle of
+what it is on average inside and outside. To name a fixed number of people would make guesses depend on each other.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ STORY = (
 PEOPLE, TRAITS = 200, 1_000
 QUESTION = "SELECT trait, COUNT(*) AS n FROM traits GROUP BY trait"
 _MOST = 20_000_000  # traits of all people
+_NEVER = 1e-12  # so that a trait that all have, or nobody, weighs something
 
 
 def membership(
@@ -50,6 +54,7 @@ def membership(
     """
     settings = Settings.read(options)
     has, frequent, most = _made_up(people, traits, settings) if data is None else _own(data, columns)
+    share = 0.0 if data is None else 1 / len(has)  # of a candidate in the frequencies of all
     count, many = has.shape
     settings.allow(0.2 + count * many * 2e-6)
     inside = settings.chance("members").below(2, count).astype(bool)
@@ -57,9 +62,11 @@ def membership(
     declared = Declared({"trait": declare(keys=range(many))}, unit="person", most_rows=most)
     with world({"traits": {"person": who, "trait": what}}, {"traits": declared}) as made:
         raw, guarded = made.raw(), made.guarded(settings.allowance)
-        found = [_frequencies(each, many, count / 2) for each in (raw, guarded)]
+        counts = [_counts(each, many) for each in (raw, guarded)]
     settings.progress(2, 2)
-    tallies = _tally(has, frequent, found[0], inside, raw), _tally(has, frequent, found[1], inside, guarded)
+    guessed = [guesses(has, frequent, each, share) for each in counts]
+    tallies = _tally(guessed[0], inside, raw), _tally(guessed[1], inside, guarded)
+    found = [each / _members(has, frequent, each) for each in counts]
     off, far = (f"{100 * float(np.mean(np.abs(each - frequent))):,.1f} points" for each in found)
     return Outcome(
         attack="membership",
@@ -82,23 +89,34 @@ def membership(
     )
 
 
-def _tally(
-    has: NDArray[np.bool_], frequent: Floats, found: Floats, inside: NDArray[np.bool_], release: Release
-) -> Tally:
-    """Guess that half to be inside whose traits are pulled towards most."""
-    pulls = (has - frequent) @ (found - frequent)
-    guesses = np.zeros(len(has), dtype=bool)
-    guesses[np.argsort(-pulls, kind="stable")[: len(has) // 2]] = True
+def guesses(has: NDArray[np.bool_], frequent: Floats, counts: Floats, share: float) -> NDArray[np.bool_]:
+    """Who is inside: towards whose traits the counts are pulled; rare traits tell more, so they weigh more.
+
+    A member pulls by 1 / members. If the candidates' own frequencies are compared with, each of them has pulled those
+    by `share` already.
+    """
+    off, members = has - frequent, _members(has, frequent, counts)
+    weights = 1 / np.maximum(frequent * (1 - frequent), _NEVER)
+    pulls, own = off @ ((counts / members - frequent) * weights), off**2 @ weights
+    return np.asarray(pulls > own * (1 / members - 2 * share) / 2, dtype=np.bool_)
+
+
+def _members(has: NDArray[np.bool_], frequent: Floats, counts: Floats) -> float:
+    """About how many are inside, as the counts have it."""
+    return min(max(float(counts.sum() / frequent.sum()), 1.0), float(len(has)))
+
+
+def _tally(guessed: NDArray[np.bool_], inside: NDArray[np.bool_], release: Release) -> Tally:
     tally = Tally()
-    for guess, truth in zip(guesses, inside, strict=True):
+    for guess, truth in zip(guessed, inside, strict=True):
         tally.count(bool(guess == truth))
     tally.add(release)
     return tally
 
 
-def _frequencies(release: Release, many: int, members: float) -> Floats:
+def _counts(release: Release, many: int) -> Floats:
     found = numbers(release.ask(QUESTION), "trait", "n", range(many))
-    return np.array(found if found is not None else [0.0] * many) / members
+    return np.array(found if found is not None else [0.0] * many)
 
 
 def _made_up(people: int, traits: int, settings: Settings) -> tuple[NDArray[np.bool_], Floats, int]:
@@ -111,11 +129,11 @@ def _made_up(people: int, traits: int, settings: Settings) -> tuple[NDArray[np.b
 def _own(data: object, columns: Sequence[str] | str) -> tuple[NDArray[np.bool_], Floats, int]:
     own = Own.read(data, needs=10)
     listed = [own.column(each, "columns") for each in _listed(columns)] or list(own.columns)
-    texts = {name: [str(each) for each in own.values(name)] for name in dict.fromkeys(listed)}
+    texts = {name: np.array([str(each) for each in own.values(name)], dtype=object) for name in listed}
     traits = [(name, value) for name, values in texts.items() for value in dict.fromkeys(values)]
     _check_size(own.size, len(traits))
-    has = np.array([[each == value for each in texts[name]] for name, value in traits]).T
-    return has, has.mean(axis=0), len(listed)  # each has one value in a column
+    has = np.array([texts[name] == value for name, value in traits], dtype=bool).T
+    return has, has.mean(axis=0), len(texts)  # each has one value in a column
 
 
 def _check_size(people: int, traits: int) -> None:

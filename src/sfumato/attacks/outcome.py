@@ -11,6 +11,7 @@ from sfumato.audit.proportion import at_least, at_most
 from sfumato.charts import GREY, ORANGE, Names, Point
 from sfumato.privacy.guarantee import About, Guarantee
 
+_REPEATING = "Repeating wears noise off, unless answers are stored"
 _ERRORS = "root mean square over the villages, two standard errors"
 
 
@@ -97,6 +98,12 @@ class Outcome:
     curve: tuple[Point, ...] = field(default=(), repr=False)
 
     @property
+    def headline(self) -> str:
+        """The point of it, in one line."""
+        shares = percent(self.raw.success), percent(self.curator.success), percent(self.guessing)
+        return "{}: {} without the curator, {} with it, {} by guessing".format(self.measure.capitalize(), *shares)
+
+    @property
     def kept(self) -> bool:
         """Whether what the curator gave away is within its promise: the interval does not lie above the bound."""
         return self.curator.low <= self.bound
@@ -107,15 +114,17 @@ class Outcome:
         if self.curator.success <= self.bound:
             return "The curator does not exceed that."
         if self.kept:
-            return "The curator is above that by chance only: its interval reaches below."
+            return "The curator is above that no further than chance explains: its interval reaches below."
         often = round(2 / (1 - self.confidence))
         return f"The curator is above that: with noise as promised, this happens in one run of {often:,} at most."
 
     @property
     def end(self) -> str:
-        """What stopped it; or that nothing did, where a large epsilon leaves most secrets to be told."""
-        if self.curator.low <= (1 + self.guessing) / 2:
+        """What stopped it, or held it back; or that nothing did, where a large epsilon leaves most secrets told."""
+        if self.curator.low <= self.guessing:
             return f"What stopped it: {self.stopped}"
+        if self.curator.low <= (1 + self.guessing) / 2:
+            return f"What held it back, though it does better than guessing, as this epsilon allows: {self.stopped}"
         return (
             f"Nothing stopped it: at epsilon {float(self.guarantee.epsilon):g} the noise is too small to hide a person."
         )
@@ -126,13 +135,13 @@ class Outcome:
         epsilon = f"epsilon {float(self.guarantee.epsilon):g}"
         if self.about == "membership":
             return f"{epsilon}, whether somebody is among the data"
-        return f"{epsilon}, a value of somebody: a removal and an addition, so it counts twice"
+        return f"{epsilon}, which counts twice: another value is one person removed and one added"
 
     def describe(self) -> str:
         """In plain words."""
         sides = [self.raw, *self.others, self.curator]
         width = max(len(side.name) for side in sides)
-        lines = [self.story, "", f"{self.measure}, with {percent(self.confidence)} intervals:"]
+        lines = [self.story, "", f"{self.headline}.", f"With {percent(self.confidence)} intervals:"]
         lines += [f"  {side.name.ljust(width)}  {side}" for side in sides]
         lines += [
             f"  {'guessing'.ljust(width)}  {percent(self.guessing)}",
@@ -152,14 +161,16 @@ class Outcome:
         points = [Point(side.name, 100 * side.success, 100 * side.low, 100 * side.high) for side in sides]
         levels = (
             Level(100 * self.guessing, f"guessing: {percent(self.guessing)}", GREY),
-            Level(100 * self.bound, f"the promise: at most {percent(self.bound)}", ORANGE),
+            Level(100 * self.bound, f"the most any attacker can reach: {percent(self.bound)}", ORANGE),
         )
-        title = f"{self.attack.capitalize()} with the same questions"
-        subtitle = (f"{percent(self.confidence)} intervals", f"the promise: {self.promised}")
-        drawn = with_levels(points, levels, Names("", self.measure + ", %", title, subtitle=subtitle))
+        subtitle = (
+            f"{self.attack.capitalize()} with the same questions; {percent(self.confidence)} intervals",
+            f"the promise: {self.promised}",
+        )
+        drawn = with_levels(points, levels, Names("", self.measure + ", %", self.headline, subtitle=subtitle))
         if not self.curve:
             return drawn
-        names = Names("answers in the mean", "error of the mean", "What repeating brings", subtitle=(_ERRORS,))
+        names = Names("answers in the mean, m", "error of the mean", _REPEATING, subtitle=(_ERRORS,))
         return beside(drawn, by_powers(self.curve, names))
 
     def to_dict(self) -> dict[str, Any]:
@@ -168,6 +179,7 @@ class Outcome:
             "attack": self.attack,
             "story": self.story,
             "measure": self.measure,
+            "headline": self.headline,
             "questions": list(self.questions),
             "asked": self.asked,
             "raw": self.raw.to_dict(),

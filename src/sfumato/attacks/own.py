@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.attacks.settings import MOST_ROWS
 from sfumato.dataset.name import find
 from sfumato.dataset.public import open_public
 from sfumato.dataset.source import read_source
@@ -28,6 +29,11 @@ class Own:
         """All rows; refuses a table of fewer than an attack needs, and what is no table. Of a CSV all are texts."""
         source = read_source(data)
         with open_public(source, detect=False) as (engine, rows):
+            (size,) = engine.execute(f"SELECT count(*) FROM {rows}").fetchone()
+            if size > MOST_ROWS:
+                raise InvalidArgument(
+                    f"{source.label} must have at most {MOST_ROWS:,} rows for an attack; got {size:,}; take a part"
+                )
             found = engine.execute(f"SELECT * FROM {rows}")
             names = [each[0] for each in found.description]
             listed = found.fetchall()
@@ -53,19 +59,19 @@ class Own:
         """The values of a column, in order."""
         return self.columns[name]
 
-    def value(self, name: str, wanted: object) -> Any:
+    def value(self, name: str, wanted: object, option: str = "value") -> Any:
         """A value of a column, as the table has it; without a wish the first one of a column that has two."""
         known = list(dict.fromkeys(each for each in self.columns[name] if each is not None))
         if wanted is None and len(known) == 2:
             return max(known)
         if wanted is None:
             raise InvalidArgument(
-                f"value must be given where column {name!r} has not just two; got none; name one of its values"
+                f"{option} must be given where column {name!r} has not just two; got none; name one of its values"
             )
         for each in known:
             if each == wanted or str(each) == str(wanted):
                 return each
-        raise InvalidArgument(f"value must be one of column {name!r} of {self.label}; got {wanted!r}; name another")
+        raise InvalidArgument(f"{option} must be one of column {name!r} of {self.label}; got {wanted!r}; name another")
 
     def numbers(self, name: str) -> list[float]:
         """The values of a column of numbers."""

@@ -58,7 +58,8 @@ def reconstruction(
     questions   how many random subsets are counted
     method      'least-squares' or 'linear-program' (HiGHS)
     noises      what else a release without a promise might do: ('uniform', 2), ('gaussian', 2), ('laplace', 10)
-    data        a file or frame of your own; then the secret is whether `column` has the `value`
+    data        a file or frame of your own; then the secret is whether `column` has the `value`, of as many people as
+                there are rows, each drawn from all rows: so nobody's secret follows from the others' and their number
 
     The other options are those of `Settings`: epsilon, seed, confidence, patience, progress.
     """
@@ -66,8 +67,7 @@ def reconstruction(
     solve = _METHODS.get(method)
     if solve is None:
         raise InvalidArgument(f"method must be least-squares or linear-program; got {method!r}; choose one")
-    bits = _bits(people, settings) if data is None else _own_bits(data, column, value)
-    yes = 0.5 if data is None else float(np.mean(bits))
+    bits, yes = (_bits(people, settings), 0.5) if data is None else _own_bits(data, column, value, settings)
     size, count = len(bits), checks.whole(1, questions=questions)
     if not 2 <= size <= MOST_PEOPLE:
         raise InvalidArgument(f"people must be between 2 and {MOST_PEOPLE:,}; got {size:,}; take others")
@@ -128,11 +128,13 @@ def _bits(people: int, settings: Settings) -> Integers:
     return settings.chance("secrets").below(2, checks.whole(2, people=people))
 
 
-def _own_bits(data: object, column: str | None, value: object) -> Integers:
+def _own_bits(data: object, column: str | None, value: object, settings: Settings) -> tuple[Integers, float]:
+    """The bits of people who are drawn from the rows, and the share of rows that have the value."""
     own = Own.read(data, needs=2)
     found = own.column(column, "column")
     wanted = own.value(found, value)
-    return np.array([1 if each == wanted else 0 for each in own.values(found)], dtype=np.int64)
+    bits = np.array([1 if each == wanted else 0 for each in own.values(found)], dtype=np.int64)
+    return bits[settings.chance("people").below(len(bits), len(bits))], float(np.mean(bits))
 
 
 def _question(members: NDArray[np.bool_]) -> str:

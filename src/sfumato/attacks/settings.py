@@ -14,7 +14,7 @@ from sfumato.dataset.name import nearest
 from sfumato.errors import InvalidArgument, TakesLong, UnknownName
 from sfumato.privacy.guarantee import Guarantee
 
-MOST_ROWS = 1_000_000  # of a made-up table
+MOST_ROWS = 1_000_000  # of a table, which is held in memory
 EPSILON, CONFIDENCE, SEED, PATIENCE = 0.5, 0.95, 1, 600.0
 ASKING = 0.03  # seconds that a question takes, about
 
@@ -74,6 +74,11 @@ class Settings:
                 f"an attack must take at most {in_words(self.patience)}; this one would take about "
                 f"{in_words(seconds)}; take less of it, or allow it: patience={seconds:.0f}"
             )
+
+
+def making(rows: int) -> float:
+    """Seconds that it takes to make a table of so many rows, about."""
+    return 0.1 + 3e-6 * rows
 
 
 def at_most(limit: int, **named: int) -> int:

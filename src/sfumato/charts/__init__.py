@@ -1,6 +1,7 @@
 """Every picture, as an Altair chart: the same in a notebook, a page and a file, without network."""
 
 from sfumato.charts.distributions import Share, shares, two_sides
+from sfumato.charts.files import save
 from sfumato.charts.intervals import (
     BLUE,
     GREY,
@@ -30,6 +31,7 @@ __all__ = [
     "in_words",
     "kind_of",
     "over_bins",
+    "save",
     "shares",
     "stacked",
     "two_sides",

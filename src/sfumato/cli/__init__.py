@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from sfumato import __version__
-from sfumato.cli import allowance, attack, ledger, survey
+from sfumato.cli import allowance, attack, given, ledger, survey
 from sfumato.cli.audit import audit
 from sfumato.cli.demo import demo
 from sfumato.cli.doctor import doctor
@@ -43,25 +43,25 @@ _EXAMPLES = {
         'sfumato audit "SELECT COUNT(*) AS n FROM visits"',
         "sfumato audit zoo",
     ),
-    risk: ("sfumato risk people.csv --columns age,sex,zip --sensitive diagnosis --html risk.html",),
+    risk: (
+        "sfumato risk people.csv",
+        "sfumato risk people.csv --columns age,sex,zip --sensitive diagnosis --html risk.html",
+        "sfumato risk people.csv --columns age,zip --link voters.csv --on age,zip=place",
+        "sfumato risk firms.csv --columns region --sum revenue --by region",
+    ),
     doctor: ("sfumato doctor",),
 }
 
 
-def _examples(command: Callable[..., None]) -> str:
-    """As click prints them line by line, which a backspace before them tells it to."""
-    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in _EXAMPLES[command])])
-
-
 for command in (demo, init, quote, ask, explain):
-    app.command(epilog=_examples(command))(command)
+    app.command(epilog=given.examples(*_EXAMPLES[command]))(command)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(allowance.app, name="allowance")
 app.add_typer(survey.app, name="survey")
-app.command(epilog=_examples(risk))(risk)
-app.command(epilog=_examples(audit))(audit)
+app.command(epilog=given.examples(*_EXAMPLES[risk]))(risk)
+app.command(epilog=given.examples(*_EXAMPLES[audit]))(audit)
 app.add_typer(attack.app, name="attack")
-app.command(epilog=_examples(doctor))(doctor)
+app.command(epilog=given.examples(*_EXAMPLES[doctor]))(doctor)
 
 
 def _print_version(wanted: bool) -> None:

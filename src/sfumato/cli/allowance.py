@@ -18,7 +18,14 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.project import Project
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What may be spent, and by whom.")
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="What may be spent, and by whom.",
+    epilog=given.examples(
+        "sfumato allowance show", "sfumato allowance grant anna --epsilon 1", "sfumato allowance revoke anna"
+    ),
+)
 
 PopulationOption = Annotated[
     str | None, typer.Option("--population", metavar="NAME", help="Whose data; needed where a project has several.")

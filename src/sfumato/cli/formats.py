@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from sfumato import checks
+from sfumato import charts, checks
 from sfumato.cli.failure import in_shell
 from sfumato.cli.screen import errors, output, say, show
 from sfumato.curator.answer import AGAIN, Answer
@@ -87,9 +87,11 @@ class Target:
 def _check_writable(file: Path) -> None:
     folder = file.parent
     if file.is_dir() or not folder.is_dir():
-        raise InvalidArgument(f"{str(file)!r} must be a file in a folder that exists; it is not; nothing was asked")
+        raise InvalidArgument(
+            f"{str(file)!r} must be a file in a folder that exists; it is not; choose another (nothing was done)"
+        )
     if not os.access(file if file.exists() else folder, os.W_OK):
-        raise InvalidArgument(f"{str(file)!r} must be writable; it is not; nothing was asked; choose another folder")
+        raise InvalidArgument(f"{str(file)!r} must be writable; it is not; choose another folder (nothing was done)")
 
 
 def _put(content: bytes, file: Path | None) -> None:
@@ -106,7 +108,7 @@ def _put(content: bytes, file: Path | None) -> None:
 
 def _draw(answer: Answer, file: Path) -> None:
     try:
-        answer.plot().save(str(file), **({"inline": True} if file.suffix.lower() == ".html" else {}))  # works offline
+        charts.save(answer.plot(), file)
     except OSError as error:
         raise InvalidArgument(f"{str(file)!r} cannot be written: {error.strerror}; {_FREE}") from None
 

@@ -134,3 +134,8 @@ def read_population(loaded: Project, named: str | None) -> str:
     if chosen not in loaded.populations:
         raise UnknownName(f"unknown population {chosen!r}; {nearest(chosen, loaded.populations)}")
     return chosen
+
+
+def examples(*lines: str) -> str:
+    """The end of a command's help, as click prints it line by line, which a backspace before them tells it to."""
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sfumato import charts
 from sfumato.cli import given
 from sfumato.cli.failure import INTERRUPTED
 from sfumato.cli.formats import Target
@@ -165,7 +166,7 @@ def _write(
     written: list[tuple[str, Path | None, Callable[[Path], Any]]] = [
         ("report", file, lambda path: path.write_text(_text(report, format), encoding="utf-8")),
         ("page", html, report.to_html),
-        ("chart", plot, lambda path: report.plot().save(str(path), **_inline(path))),
+        ("chart", plot, lambda path: charts.save(report.plot(), path)),
     ]
     if file is None and format is Format.JSON:
         output().out(report.to_json().rstrip("\n"), highlight=False)
@@ -184,10 +185,6 @@ def _write(
 
 def _text(report: Report, format: Format) -> str:
     return report.to_json() if format is Format.JSON else report.describe() + "\n"
-
-
-def _inline(path: Path) -> dict[str, Any]:
-    return {"inline": True} if path.suffix.lower() == ".html" else {}  # works offline
 
 
 def _show(report: Report) -> None:

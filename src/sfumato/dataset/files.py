@@ -156,7 +156,9 @@ def first_line(path: str) -> str:
     except UnicodeDecodeError:
         text = ""
     if not text.strip() or len(line) == _LONGEST:
-        raise InvalidArgument(f"{os.path.basename(path)} must begin with a line of names in UTF-8; got none; add it")
+        raise InvalidArgument(
+            f"{os.path.basename(path)} must begin with a line of names in UTF-8; got none; add it, if it is a CSV"
+        )
     return text
 
 

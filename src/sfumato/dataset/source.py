@@ -72,7 +72,8 @@ def _read_text(text: str, folder: str) -> Source:
         case ".csv":
             files = CsvFiles(pattern)
             return replace(files, delimiter=find_delimiter(files.paths()[0]))
-    raise InvalidArgument(f"source must end in .parquet or .csv; got {text!r}; convert the file")
+    folder_of = f"name its files, as in '{text.rstrip('/')}/*.csv'" if os.path.isdir(os.path.join(folder, text)) else ""
+    raise InvalidArgument(f"source must end in .parquet or .csv; got {text!r}; {folder_of or 'convert the file'}")
 
 
 def _advice(source: object) -> str:

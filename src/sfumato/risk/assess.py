@@ -192,6 +192,8 @@ def _notes(
     named = [name for name in direct if name in chosen]
     if named:
         notes.append(f"Direct identifiers are among the columns: {', '.join(named)}. They single out on their own.")
+    if unasked:
+        notes.append("The columns were chosen by their names and values; name columns to say what others really know.")
     if unasked and (apart := [name for name in direct if name not in chosen]):
         notes.append(
             f"Direct identifiers are left out of the search: {', '.join(apart)}. Remove them from what is shared."

@@ -34,7 +34,8 @@ class Diversity:
     distinct      the least number of different values in a group: the l of l-diversity
     entropy       the least entropy of a group, as the number of values that evenly spread have it
     homogeneous   groups with one value alone
-    members       units, or rows, in those groups
+    members       units, or rows, in those groups; a unit in several of them counts once
+    of            units, or rows, in all groups that tell something
     several       those of them that are in groups of at least two, where k-anonymity would call them safe
     examples      the largest homogeneous groups
     """
@@ -49,6 +50,17 @@ class Diversity:
     of: int
     several: int
     examples: tuple[Homogeneous, ...]
+
+
+def _members(source: str, keys: Sequence[str], units: Sequence[str]) -> str:
+    """How many are in homogeneous groups, in any, and in homogeneous ones with others; a unit counts once."""
+    conditions = ("d = 1", "true", "d = 1 AND n > 1")
+    if not units:
+        return f"SELECT {', '.join(f'coalesce(sum(n) FILTER ({each}), 0)' for each in conditions)} FROM spread"
+    who = f"({', '.join(f'given.{name}' for name in units)})"
+    same = " AND ".join(f"given.{key} IS NOT DISTINCT FROM spread.{key}" for key in keys)
+    counts = ", ".join(f"count(DISTINCT {who}) FILTER ({each})" for each in conditions)
+    return f"SELECT {counts} FROM {source} AS given JOIN spread ON {same}"
 
 
 def diversity(rows: Rows, columns: Sequence[str], sensitive: str, unit: Sequence[str]) -> Diversity:
@@ -66,11 +78,10 @@ def diversity(rows: Rows, columns: Sequence[str], sensitive: str, unit: Sequence
         f"CREATE OR REPLACE TEMP TABLE spread AS SELECT {listed}, count(*) AS d, sum(n) AS n, any_value(v) AS v, "
         f"ln(sum(n)) - sum(n * ln(n)) / sum(n) AS e FROM ({cells}) GROUP BY {listed} HAVING count(v) > 0"
     )
-    groups, least, entropy, one, members, of, several = rows.one(
-        "SELECT count(*), coalesce(min(d), 0), coalesce(min(e), 0), count(*) FILTER (d = 1), "
-        "coalesce(sum(n) FILTER (d = 1), 0), coalesce(sum(n), 0), coalesce(sum(n) FILTER (d = 1 AND n > 1), 0) "
-        "FROM spread"
+    groups, least, entropy, one = rows.one(
+        "SELECT count(*), coalesce(min(d), 0), coalesce(min(e), 0), count(*) FILTER (d = 1) FROM spread"
     )
+    members, of, several = rows.one(_members(source, keys, [rows.own(name) for name in unit]))
     shown = rows.ask(
         f"SELECT {listed}, n, v FROM spread WHERE d = 1 AND n > 1 ORDER BY n DESC, {listed} LIMIT {EXAMPLES}"
     )

@@ -23,6 +23,7 @@ from sfumato.errors import InvalidArgument
 from sfumato.risk.rows import Rows
 
 SHOWN = 1_000  # unsafe cells that are kept
+_MOST = 1e308  # beyond which a sum, or a hundred times it, is no number any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,13 @@ def dominance(rows: Rows, column: str, by: Sequence[str], contributor: str | Non
     who = rows.own(contributor) if contributor else None
     usable += f" AND {who} IS NOT NULL" if who else ""
     (left_out, kept) = rows.one(f"SELECT count(*) FILTER (NOT ({usable})), count(*) FILTER ({usable}) FROM {rows.sql}")
+    (largest,) = rows.one(f"SELECT max(abs({value})) FILTER ({usable}) FROM {rows.sql}")
+    if kept and largest * kept * max(p, 100) > _MOST:
+        raise InvalidArgument(f"{rows.label}: sums of {column!r} must be finite numbers; they are too large; scale it")
     if not kept:
-        raise InvalidArgument(f"{rows.label}: column {column!r} must hold numbers to be added up; got none")
+        raise InvalidArgument(
+            f"{rows.label}: column {column!r} must hold numbers to be added up; got none; choose another"
+        )
     each = f"SELECT {', '.join([*keys, f'{value} AS x'])} FROM {rows.sql} WHERE {usable}"
     if who:
         summed = f"fsum({value}) AS x"
@@ -90,7 +96,7 @@ def dominance(rows: Rows, column: str, by: Sequence[str], contributor: str | Non
         f"CASE WHEN n <= 2 THEN 0 ELSE greatest(t - top[1] - coalesce(top[2], 0), 0) END AS r, minus FROM ({cells})"
     )
     rows.ask(f"CREATE OR REPLACE TEMP TABLE judged AS {judged}")
-    unsafe = f"(r < {p / 100!r} * x1 OR x1 = 0)"
+    unsafe = f"(100 * r < {p!r} * x1 OR x1 = 0)"
     count, bad, negative = rows.one(f"SELECT count(*), count(*) FILTER ({unsafe}), sum(minus) FROM judged")
     shown = rows.ask(
         f"SELECT {listed}n, t, x1, x2, r FROM judged WHERE {unsafe} "

@@ -7,14 +7,17 @@ larger one. A missing value links nobody.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.dataset.kind import Kind
+from sfumato.dataset.kind import Kind, kind_named
 from sfumato.risk.rows import Rows
 
 EXAMPLES = 10
+_FLOATS = ("FLOAT", "DOUBLE")
+_DECIMAL = re.compile(r"DECIMAL\(\d+, ?(\d+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +98,38 @@ def _units(rows: Rows, pairs: Sequence[tuple[str, str]], unit: Sequence[str]) ->
 def _common(rows: Rows, here: str, outside: Rows, there: str) -> tuple[str, str]:
     """Both columns in SQL such that equal values compare equal: texts of a CSV are read as the other's type."""
     left, right = rows.own(here), outside.own(there)
-    kinds = rows.kind(here), outside.kind(there)
+    kinds, types = (rows.kind(here), outside.kind(there)), (rows.types[here], outside.types[there])
+    if all(kind is not None and kind.is_number for kind in kinds):
+        return _number(left, types[0], types[1]), _number(right, types[1], types[0])
     if kinds[0] is kinds[1]:
         return left, right
     if kinds[0] is Kind.TEXT:
-        return f"TRY_CAST({left} AS {outside.types[there]})", right
+        return _read(left, types[1], kinds[1]), right
     if kinds[1] is Kind.TEXT:
-        return left, f"TRY_CAST({right} AS {rows.types[here]})"
-    if all(kind is not None and kind.is_number for kind in kinds):
-        return f"CAST({left} AS DOUBLE)", f"CAST({right} AS DOUBLE)"
+        return left, _read(right, types[0], kinds[0])
     return f"CAST({left} AS VARCHAR)", f"CAST({right} AS VARCHAR)"
+
+
+def _number(value: str, type: str, other: str) -> str:
+    """A number to be compared with one of another type: exactly, whatever a double would round."""
+    if type == other or (_is_whole(type) and (_is_whole(other) or other in _FLOATS)):
+        return value
+    if type in _FLOATS and _is_whole(other):
+        return f"CASE WHEN {value} = floor({value}) THEN TRY_CAST({value} AS HUGEINT) END"
+    if type in _FLOATS or other in _FLOATS:
+        return f"CAST({value} AS DOUBLE)"
+    places = max(int(found[1]) for each in (type, other) if (found := _DECIMAL.match(each)))
+    return f"TRY_CAST({value} AS DECIMAL(38, {places}))"
+
+
+def _is_whole(type: str) -> bool:
+    return kind_named(type) is Kind.INTEGER
+
+
+def _read(text: str, type: str, kind: Kind | None) -> str:
+    """A text as a value of another type; NULL where it would be rounded to one, as 5.5 to 6 and a time to its day."""
+    read = f"TRY_CAST({text} AS {type})"
+    if kind is None or type in _FLOATS or not (kind.is_number or kind is Kind.DATE):
+        return read
+    finer = "DOUBLE" if kind.is_number else "TIMESTAMP"
+    return f"CASE WHEN TRY_CAST({text} AS {finer}) = TRY_CAST({read} AS {finer}) THEN {read} END"

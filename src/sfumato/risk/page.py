@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from sfumato.risk.contents import NOTICE, Contents
-from sfumato.risk.picture import draw
+from sfumato.risk.picture import picture_of
 from sfumato.risk.told import Section, percent, sections, size_range
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -49,12 +49,12 @@ def _section(report: Contents, section: Section) -> str:
     picture = ""
     if section.title == "Growth":
         said = "; ".join(f"{', '.join(each.columns)}: {percent(each.share)}" for each in report.growth)
-        picture = _figure(draw(report, "growth"), f"Bar chart, share of unique {report.whom} by columns. {said}")
+        picture = _figure(picture_of(report, "growth"), f"Bar chart, share of unique {report.whom} by columns. {said}")
     if section.title == "Sizes of groups":
         said = "; ".join(
             f"{size_range(least, most)}: {members:,}" for least, most, _, members in report.anonymity.sizes
         )
-        picture = _figure(draw(report, "sizes"), f"Bar chart, {report.whom} by size of their group. {said}")
+        picture = _figure(picture_of(report, "sizes"), f"Bar chart, {report.whom} by size of their group. {said}")
     return f"<section><h2>{_safe(section.title)}</h2>{words}{picture}{_table(section)}</section>\n"
 
 

@@ -14,7 +14,7 @@ _MOST = 16  # bars
 _LONGEST = 40  # characters of a label
 
 
-def draw(report: Contents, what: str = "growth") -> Any:
+def picture_of(report: Contents, what: str = "growth") -> Any:
     """An Altair chart."""
     match what:
         case "growth":

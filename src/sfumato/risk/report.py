@@ -18,7 +18,7 @@ from sfumato.risk.contents import NOTICE, Contents
 from sfumato.risk.linkage import Linkage
 from sfumato.risk.page import written
 from sfumato.risk.partition import Uniqueness
-from sfumato.risk.picture import draw
+from sfumato.risk.picture import picture_of
 from sfumato.risk.told import as_text
 
 
@@ -53,7 +53,7 @@ class Report(Contents):
 
     def plot(self, what: str = "growth") -> Any:
         """An Altair chart: how the share of unique ones grows with columns, or with 'sizes' how large groups are."""
-        return draw(self, what)
+        return picture_of(self, what)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, texts and lists."""

@@ -128,7 +128,7 @@ def _value(column: str, type: str) -> str:
     name = quoted(column)
     if type in ("FLOAT", "DOUBLE"):
         return f"CAST({name} AS DOUBLE) + 0.0"
-    if type.startswith("VARCHAR"):
+    if type.startswith("VARCHAR") and kind_named(type):  # and no list of texts
         return f'{name} COLLATE "binary"'
     return name if kind_named(type) else f"CAST({name} AS VARCHAR)"
 

@@ -38,6 +38,7 @@ class Section:
 def sections(report: Contents) -> Iterator[Section]:
     """All parts, the most important first."""
     yield _summary(report)
+    yield _next(report)
     yield _growth(report)
     if len(report.worst) > 1:
         yield _worst(report)
@@ -73,18 +74,49 @@ def _summary(report: Contents) -> Section:
     whose = f" of {report.of:,} units ({', '.join(report.unit)})" if report.unit else ""
     k = report.anonymity.k
     words = [
-        f"{report.source}: {report.rows:,} rows{whose}; others may know {_few(report.columns)}.",
+        f"{report.source}: {report.rows:,} {'row' if report.rows == 1 else 'rows'}{whose}; others may know "
+        f"{_few(report.columns)}.",
         f"{percent(report.share)} are unique: {report.anonymity.unique:,} of {report.of:,} {report.whom} have values "
         "that nobody else has.",
         f"k-anonymity: k = {k}. "
         + (f"Every group has at least {k:,} {report.whom}." if k > 1 else "Somebody is alone in a group."),
     ]
+    words += _found(report)
     if report.suggested:
         words.append(f"Suggested quasi-identifiers, to be coarsened or left out: {', '.join(report.suggested)}.")
     words.append(
         "All counts are exact. Missing values are alike, and so are all NaN; texts are compared letter by letter."
     )
     return Section("Summary", (*words, *report.notes))
+
+
+def _found(report: Contents) -> Iterator[str]:
+    """What the other parts say, in a line each: nobody should take the first lines for all there is."""
+    for each in report.diversity:
+        share = percent(each.members / each.of) if each.of else "none"
+        yield f"{share} are in a group in which all have the same {each.sensitive}: whoever knows the group knows it."
+    if (sums := report.dominance) is not None:
+        yield f"{sums.unsafe:,} of {sums.count:,} sums of {sums.column} are unsafe by the p-percent rule."
+    if (link := report.linkage) is not None:
+        yield f"{percent(link.share)} are found one to one in {link.outside}, by {_on(link)}."
+
+
+def _next(report: Contents) -> Section:
+    """What an owner does with it."""
+    exposed = report.anonymity.unique or (report.linkage and report.linkage.linked)
+    rows = "Do not give these rows away, also not without names" if exposed else "That nobody is unique is no promise"
+    sums = "Hold back the unsafe sums, or merge their cells: see below." if _unsafe(report) else ""
+    words = (
+        f"{rows}: other files, other columns and the next release add to what is known.",
+        sums,
+        "To publish numbers with a promise: sfumato init FILE drafts a project, sfumato ask answers with noise.",
+        "To see what somebody can do with the rows: sfumato attack linkage --data FILE --columns ... --secret ...",
+    )
+    return Section("What to do next", tuple(filter(None, words)))
+
+
+def _unsafe(report: Contents) -> bool:
+    return report.dominance is not None and report.dominance.unsafe > 0
 
 
 def _few(names: Sequence[str]) -> str:
@@ -111,7 +143,8 @@ def _worst(report: Contents) -> Section:
          "exact" if place < report.size or len(each.columns) == len(report.columns) else "greedy")
         for place, each in enumerate(report.worst)
     ]  # fmt: skip
-    words = ("For each number of columns the set that singles out most. Greedy: at least so many.",)
+    greedy = " Greedy: at least so many." if any(line[-1] == "greedy" for line in lines) else ""
+    words = (f"For each number of columns the set that singles out most.{greedy}",)
     return Section("Worst sets", words, ((*_head("columns"), "search"), *lines), (1, 2, 3, 4))
 
 
@@ -160,9 +193,9 @@ def _dominance(each: Dominance) -> Section:
     who = f"contributors by {each.contributor}" if each.contributor else "every row a contributor of its own"
     by = f" by {', '.join(each.by)}" if each.by else ""
     words = [
-        f"Sums of {each.column}{by}; {who}. {each.unsafe:,} of {each.count:,} are unsafe at p = {each.p:g} %: the "
-        "second largest contributor can subtract itself and knows the largest to within p %.",
-        f"Said as a ratio: the largest over the sum of all but the second largest is above {each.threshold:.3f}.",
+        f"Sums of {each.column}{by}; {who}. {each.unsafe:,} of {each.count:,} are unsafe at p = {each.p:g} %.",
+        "In an unsafe one the second largest contributor can subtract itself, and knows the largest to within p %.",
+        f"As a ratio: the largest over the sum of all but the second largest is then above {each.threshold:.3f}.",
     ]
     if each.left_out:
         words.append(f"{each.left_out:,} rows without a finite number or a contributor are left out.")
@@ -174,7 +207,7 @@ def _dominance(each: Dominance) -> Section:
     lines = [
         (
             *(map(value_of, cell.keys) if each.by else ("all",)), f"{cell.contributors:,}", f"{cell.total:,.6g}",
-            f"{cell.largest:,.6g}", f"{cell.second:,.6g}", percent(min(cell.excess, 1.0)), f"{cell.ratio:.3f}",
+            f"{cell.largest:,.6g}", f"{cell.second:,.6g}", f"{100 * cell.excess:.1f} %", f"{cell.ratio:.3f}",
         )
         for cell in each.cells[:MOST_CELLS]
     ]  # fmt: skip
@@ -186,17 +219,24 @@ def _dominance(each: Dominance) -> Section:
 
 
 def _linkage(report: Contents, each: Linkage) -> Section:
-    on = ", ".join(here if here == there else f"{here} = {there}" for here, there in each.on)
     words = (
         f"{each.linked:,} of {each.of:,} {report.whom} ({percent(each.share)}) are linked one to one with "
-        f"{each.outside} by {on}: alone with their values on both sides.",
-        f"{each.candidates:,} have values that occur there at all; whoever guesses links {each.expected:,.1f} of them "
-        "rightly, if those of the smaller group are in the larger one.",
+        f"{each.outside} by {_on(each)}: alone with their values on both sides.",
+        f"{each.candidates:,} have values that occur there at all; whoever guesses links {_plain(each.expected)} of "
+        "them rightly, if those of the smaller group are in the larger one.",
         f"{each.outside} has {each.outsiders:,} rows; missing values link nobody.",
     )
     lines = [tuple(map(value_of, example)) for example in each.examples]
     head = tuple(here for here, _ in each.on)
     return Section(f"Linkage with {each.outside}", words, (head, *lines) if lines else ())
+
+
+def _on(each: Linkage) -> str:
+    return ", ".join(here if here == there else f"{here} = {there}" for here, there in each.on)
+
+
+def _plain(expected: float) -> str:
+    return f"{expected:,.1f}".removesuffix(".0")
 
 
 def _columns(report: Contents) -> Section:
@@ -206,6 +246,8 @@ def _columns(report: Contents) -> Section:
         "most. About: an estimate.",
     )
     head = ("column", "type", "role", "values", "missing", "unique alone", "adds", "at most")
+    if all(each.type == "varchar" for each in report.profiles):  # as in every CSV: nothing to tell, and a narrow screen
+        return Section("Columns", words, tuple((name, *rest) for name, _, *rest in (head, *lines)), (2, 3, 4, 5, 6))
     return Section("Columns", words, (head, *lines), (3, 4, 5, 6, 7))
 
 

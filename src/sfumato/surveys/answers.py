@@ -26,12 +26,15 @@ from numpy.typing import NDArray
 from sfumato.dataset.name import nearest
 from sfumato.errors import DesignChanged, Duplicated, InvalidArgument, OutsideRange, SourceNotFound, UnknownName
 from sfumato.surveys.design import Design
+from sfumato.surveys.question import is_missing
 from sfumato.surveys.written import short
 
+_APART = (",", ";", "\t")  # between the fields of a CSV file; a comma where none is in the head
 DESIGN, RESPONDENT, WEIGHT, STRATUM = "design", "respondent", "weight", "stratum"
 BESIDE = (DESIGN, RESPONDENT, WEIGHT, STRATUM)
 Duplicates = Literal["refuse", "first"]
 Columns = Mapping[str, Sequence[Any]]
+_EXACT = 2.0**53
 UNCHECKED = "the answers have no column 'design', so nothing shows that they belong to this design"
 
 
@@ -99,11 +102,15 @@ def read_columns(source: Any) -> Columns:
 def _read_csv(file: Path) -> Columns:
     try:
         with file.open(encoding="utf-8-sig", newline="") as opened:
-            lines = list(csv.reader(opened, strict=True))
+            apart = max(_APART, key=opened.readline().count)  # names of columns have none of them
+            opened.seek(0)
+            lines = list(csv.reader(opened, strict=True, delimiter=apart))
     except FileNotFoundError:
         raise SourceNotFound(f"no file {file.name!r} with answers; give the path of a CSV file") from None
     except UnicodeDecodeError:
-        raise InvalidArgument(f"{file.name} must be written in UTF-8; got another encoding; save it anew") from None
+        raise InvalidArgument(
+            f"{file.name} must be written in UTF-8; got another encoding; save it anew, in Excel as 'CSV UTF-8'"
+        ) from None
     except csv.Error as error:
         raise InvalidArgument(f"{file.name} is not CSV: {error}; save it anew") from None
     except OSError as error:
@@ -156,6 +163,8 @@ def _weights(given: Sequence[Any]) -> NDArray[np.float64]:
 
 
 def _text(cell: Any) -> str:
-    if cell is None or cell != cell:
+    if is_missing(cell):
         return ""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < _EXACT:  # a column of whole numbers with gaps
+        return str(int(cell))
     return cell.strip() if isinstance(cell, str) else str(cell)

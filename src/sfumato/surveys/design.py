@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 from sfumato import checks
+from sfumato.dataset.name import nearest
 from sfumato.errors import InvalidArgument, UnknownName
 from sfumato.mechanisms.local import epsilon_of
 from sfumato.mechanisms.mechanism import read_epsilon
@@ -53,7 +54,8 @@ class Design:
             raise InvalidArgument(f"title must be a printable text; got {self.title!r}; name the survey")
         names = [item.name.lower() for item in self.items]
         if not names or len(set(names)) < len(names):
-            raise InvalidArgument("questions must be one or more with different names; got none, or one name twice")
+            got = "a name twice; rename one" if names else "none; make one by yes_no, one_of, several_of or number"
+            raise InvalidArgument(f"questions must be one or more with different names; got {got}")
         costs = [item.epsilon for item in self.items]
         spent = sum(costs) if self.ask == "all" else max(costs)
         if self.ask not in ("all", "one"):
@@ -76,7 +78,7 @@ class Design:
     def item(self, name: str) -> Item:
         """The question of this name."""
         if name not in self._by_name:
-            raise UnknownName(f"unknown question {name!r}; known are {', '.join(self._by_name)}")
+            raise UnknownName(f"unknown question {name!r}; {nearest(name, self._by_name)}")
         return self._by_name[name]
 
 
@@ -127,8 +129,10 @@ def design(
 
 def _epsilon_for(odds: checks.Number, epsilon: checks.Number | None) -> Fraction:
     exact = checks.positive(odds=odds)
-    if epsilon is not None or exact <= 1:
-        raise InvalidArgument(f"odds must be above 1 and stand without epsilon; got {odds!r}; 3 is usual")
+    if epsilon is not None:
+        raise InvalidArgument(f"odds or epsilon must be given, not both; got {odds!r} and {epsilon!r}; leave one out")
+    if exact <= 1:
+        raise InvalidArgument(f"odds must be above 1; got {odds!r}; 1 would send nothing but noise, 3 is usual")
     return epsilon_of(exact)
 
 

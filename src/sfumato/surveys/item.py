@@ -6,6 +6,7 @@ bit i % 8 of byte i // 8. What a device has to do is in docs/concepts/what-a-res
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from sfumato import checks
 from sfumato.entropy import Entropy
-from sfumato.errors import OutsideRange
+from sfumato.errors import InvalidArgument, OutsideRange
 from sfumato.mechanisms import Geometric
 from sfumato.mechanisms.local import (
     BlockResponse,
@@ -27,13 +28,16 @@ from sfumato.mechanisms.local import (
     UnaryResponse,
 )
 from sfumato.mechanisms.samplers import discrete_laplace
-from sfumato.surveys.question import Boxes, Choice, Number, Question
+from sfumato.surveys.question import Boxes, Choice, Number, Question, in_rows
 
 Randomiser = (
     BlockResponse | UnaryResponse | BoxResponse | PaddedResponse | DuchiResponse | PiecewiseResponse | Geometric
 )
 Received = NDArray[Any]  # whole numbers, or rows of bytes
 FARTHEST = 1 << 60  # of what Laplace noise may send
+LARGEST_EPSILON = 1_000  # of one question: beyond, the odds alone are a page of digits
+MOST_SHARES = 1_000_000  # a number that every language holds exactly
+_WHOLE = re.compile("-?[0-9]{1,19}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,31 @@ class Item:
     share: int = 1
 
     def __post_init__(self) -> None:
-        checks.whole(least=1, share=self.share)
+        if checks.whole(least=1, share=self.share) > MOST_SHARES:
+            raise InvalidArgument(f"share must be at most {MOST_SHARES:,}; got {self.share}; 1 is usual")
+        if self.epsilon > LARGEST_EPSILON:
+            raise InvalidArgument(
+                f"{self.name}: epsilon must be at most {LARGEST_EPSILON:,}; got {float(self.epsilon):g}; "
+                f"{checks.HELP['epsilon']}"
+            )
+        if Fraction(self.mechanism.epsilon) > self.epsilon or not self._fits():
+            raise InvalidArgument(
+                f"{self.name}: the mechanism must be one for its answers that costs at most epsilon "
+                f"{float(self.epsilon):g}; got another; let `design` choose it"
+            )
+
+    def _fits(self) -> bool:
+        """Whether the mechanism is one for the answers to this question."""
+        match self.mechanism, self.question:
+            case (BlockResponse() | UnaryResponse()) as mechanism, Choice() as question:
+                return tuple(mechanism.categories) == question.categories
+            case (BoxResponse() | PaddedResponse()) as mechanism, Boxes() as question:
+                return (tuple(mechanism.boxes), mechanism.most) == (question.answers, question.most)
+            case (DuchiResponse() | PiecewiseResponse()) as mechanism, Number() as question:
+                return mechanism.scale == question.scale
+            case Geometric() as mechanism, Number() as question:
+                return mechanism.sensitivity == question.scale.steps
+        return False
 
     @property
     def name(self) -> str:
@@ -118,15 +146,16 @@ class Item:
         if isinstance(self.question, Choice):
             return [*self.question.places(answers)]
         found: list[Any] = []
-        strange = 0
-        for answer in answers:
+        strange: list[tuple[int, OutsideRange]] = []
+        for row, answer in enumerate(answers):
             try:
                 found.append(self.question.place(answer))
             except OutsideRange as refusal:
-                strange, last = strange + 1, refusal
+                strange.append((row, refusal))
         if strange:
-            first, got, rest = str(last).partition("; got ")
-            raise OutsideRange(f"{first}{got}{strange} of {len(answers)} rows that are not: {rest}")
+            row, first = strange[0]
+            told, apart, hint = str(first).rpartition("; ")
+            raise OutsideRange(f"{told}{in_rows(len(strange), len(answers), row)}{apart}{hint}")
         return found
 
     def _released(self, places: list[Any], entropy: Entropy) -> Received:
@@ -150,10 +179,9 @@ class Item:
         """What was sent, read back; every text must be one that this question's mechanism can send."""
         if self.bits is not None:
             return self._bytes(texts, (self.bits + 7) // 8)
-        try:
-            numbers = np.array([int(text) for text in texts], np.int64)
-        except (ValueError, OverflowError):
-            raise self._strange(sum(not _is_whole(text) for text in texts)) from None
+        if strange := sum(not _is_whole(text) for text in texts):
+            raise self._strange(strange)
+        numbers = np.array([int(text) for text in texts], np.int64)
         is_sent = self._is_sent(numbers)
         if not is_sent.all():
             raise self._strange(int((~is_sent).sum()))
@@ -192,4 +220,4 @@ class Item:
 
 
 def _is_whole(text: str) -> bool:
-    return text.strip().lstrip("-").isdecimal() and abs(int(text)) < 1 << 63
+    return _WHOLE.fullmatch(text) is not None and abs(int(text)) < 1 << 63

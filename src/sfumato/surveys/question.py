@@ -10,11 +10,15 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from sfumato import checks
 from sfumato.errors import InvalidArgument, OutsideRange
@@ -24,6 +28,7 @@ from sfumato.mechanisms.local.scale import STEPS, Scale
 NO_ANSWER = "(no answer)"
 APART = ";"  # between several answers in one text
 MOST_ANSWERS = 1 << 20
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,(\d{1,2}|\d{4,})")  # after three digits it may stand between thousands
 _LONGEST = 1_000  # characters of a text
 _RESERVED = ("design", "respondent", "weight", "stratum", "round")
 Skip = Literal["public", "private"]
@@ -60,18 +65,19 @@ class Choice:
         known = {text: place for place, text in enumerate(self.categories)}
         skipped = len(self.answers) if self.skip == "private" else None
         found = [
-            skipped if _is_missing(answer) else known.get(answer if type(answer) is str else str(answer), -1)
+            skipped if is_missing(answer) else known.get(answer if type(answer) is str else str(answer), -1)
             for answer in answers
         ]
-        if -1 in found:  # perhaps for blanks at their ends
+        if -1 in found:  # perhaps for blanks at their ends, or for capitals
+            loose = _loose(self.categories)
             found = [
-                known.get(str(answer).strip(), -1) if place == -1 else place
+                known.get(str(answer).strip(), loose.get(str(answer).strip().casefold(), -1)) if place == -1 else place
                 for answer, place in zip(answers, found, strict=True)
             ]
         if strange := found.count(-1):
             raise OutsideRange(
-                f"{self.name} must be one of {_listed(self.answers)}; got another answer{_in_rows(strange, answers)}; "
-                "correct it, or leave it empty"
+                f"{self.name} must be one of {_listed(self.answers)}; got another answer"
+                f"{in_rows(strange, len(answers), found.index(-1))}; correct it, or leave it empty"
             )
         return found
 
@@ -96,12 +102,16 @@ class Boxes:
 
     def place(self, answer: Any) -> tuple[int, ...] | None:
         """Where the answers stand, in their order; the text 'none' or an empty list: no box; None: not answered."""
-        if _is_missing(answer):
+        if is_missing(answer):
             return None
         given = answer.split(APART) if isinstance(answer, str) else answer
         if not isinstance(given, Collection):
             raise OutsideRange(f"{self.name} must be a list of answers; got something else; for example 'a; b'")
         texts = {str(each).strip() for each in given} - ({"none"} if isinstance(answer, str) else set())
+        if not texts <= set(self.answers):
+            loose = _loose(self.answers)
+            spelt = {text: loose.get(text.casefold()) for text in texts - set(self.answers)}
+            texts = {text if spelt.get(text) is None else self.answers[spelt[text] or 0] for text in texts}
         if not texts <= set(self.answers):
             raise OutsideRange(
                 f"{self.name} must be some of {_listed(self.answers)}, with {APART!r} between them, or 'none'; got "
@@ -126,7 +136,7 @@ class Number:
 
     def place(self, answer: Any) -> int | None:
         """The nearest step to a number; None: not answered."""
-        if _is_missing(answer):
+        if is_missing(answer):
             return None
         try:
             exact = _number(answer)
@@ -206,23 +216,42 @@ def number(
     return Number(name, text or name, Scale.read(bounds, steps))
 
 
-def _is_missing(answer: Any) -> bool:
-    return answer is None or answer != answer or (isinstance(answer, str) and not answer.strip())
+def is_missing(answer: Any) -> bool:
+    """Whether a cell holds nothing: None, an empty text, or what libraries of tables write instead."""
+    if answer is None or isinstance(answer, str):
+        return answer is None or not answer.strip()
+    differs = answer != answer  # NaN; what pandas calls NA compares as NA
+    return bool(differs) if isinstance(differs, bool | np.bool_) else differs is answer
 
 
 def _number(answer: Any) -> Fraction:
     if isinstance(answer, str):
-        return checks.number(value=Decimal(answer.strip()))
+        text = answer.strip()
+        return checks.number(value=Decimal(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text))
     return checks.number(value=answer)
 
 
-def _in_rows(strange: int, answers: Sequence[Any]) -> str:
-    return f" in {strange} of {len(answers)} rows" if len(answers) > 1 else ""
+def in_rows(strange: int, count: int, first: int) -> str:
+    """How many rows are wrong and which is the first, from 1 and without the head; of a single one nothing."""
+    return f" in {strange} of {count} rows, the first in row {first + 1}" if count > 1 else ""
+
+
+def _loose(answers: Sequence[str]) -> dict[str, int]:
+    """The places of answers in small letters; without those that capitals alone tell apart."""
+    often = Counter(answer.casefold() for answer in answers)
+    return {a.casefold(): place for place, a in enumerate(answers) if often[a.casefold()] == 1}
 
 
 def _listed(answers: Sequence[str]) -> str:
     shown = ", ".join(answers[:6])
     return f"{shown}, ... ({len(answers)} answers)" if len(answers) > 6 else shown
+
+
+def _amiss(answers: Sequence[str]) -> str:
+    if len(answers) < 2 or len(answers) > MOST_ANSWERS:
+        return f"{len(answers):,}; {'add one' if len(answers) < 2 else 'group them'}"
+    twice = next((answer for answer, often in Counter(answers).items() if often > 1), NO_ANSWER)
+    return f"{twice!r}{'' if twice == NO_ANSWER else ' twice'}; take it away"
 
 
 def _check_names(name: str, text: str, answers: Sequence[str]) -> None:
@@ -241,5 +270,5 @@ def _check_names(name: str, text: str, answers: Sequence[str]) -> None:
     is_list = not answers or 2 <= len(answers) <= MOST_ANSWERS
     if not is_list or len(set(answers)) < len(answers) or NO_ANSWER in answers:
         raise InvalidArgument(
-            f"{name}: answers must be two or more different ones, none of them {NO_ANSWER!r}; got {len(answers)}"
+            f"{name}: answers must be two or more different ones, none of them {NO_ANSWER!r}; got {_amiss(answers)}"
         )

@@ -2,19 +2,23 @@
 
 A person who answers again would pay again: an average over many noisy answers uncovers the true one. So a device keeps
 what it sent, and sends that again. It is kept for the design and for a `period`, a public label such as "2027": a new
-period has new noise, and costs epsilon again. Kept is one report a question, whatever the answer is by now; keeping one
-for each answer would show when the answer changed.
+period has new noise, and costs epsilon again, as does a design of which a single letter is another; `Memory.spent`
+adds them up. Kept is one report a question, whatever the answer is by now; keeping one for each answer would show when
+the answer changed.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
+from sfumato.dataset.name import nearest
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, UnknownName
 from sfumato.mechanisms.local.odds import below
@@ -24,7 +28,8 @@ from sfumato.surveys.design import Design
 from sfumato.surveys.item import Item
 from sfumato.surveys.written import digest, short
 
-_ASKED = "(asked)"
+_ASKED, _EPSILON = "(asked)", "(epsilon)"  # no names of questions
+_WAIT = 10.0  # seconds for another that writes the same memory
 
 
 def randomise(
@@ -42,15 +47,24 @@ def randomise(
     period     the label of the period for which a memory keeps it
     """
     _check_names(survey, answers)
-    kept = {} if memory is None else memory.kept(survey, period)
+    if memory is None:
+        return {DESIGN: short(survey), **_sent(survey, answers, {}, entropy)[0]}
+    with memory.locked():  # of two at once the second must see what the first has drawn
+        sent, keep = _sent(survey, answers, memory.kept(survey, period), entropy)
+        memory.keep(survey, period, keep)
+    return {DESIGN: short(survey), **sent}
+
+
+def _sent(
+    survey: Design, answers: Mapping[str, Any], kept: Mapping[str, str], entropy: Entropy
+) -> tuple[dict[str, str], dict[str, str]]:
+    """What is sent, and what is to be kept of it."""
     asked = _asked(survey, kept, entropy)
     sent = {item.name: "" for item in survey.items}
     for item in asked:
         sent[item.name] = kept[item.name] if item.name in kept else item.send(answers.get(item.name), entropy)
-    if memory is not None:
-        drawn = {_ASKED: asked[0].name} if survey.ask == "one" else {}
-        memory.keep(survey, period, {**drawn, **{name: text for name, text in sent.items() if text}})
-    return {DESIGN: short(survey), **sent}
+    drawn = {_ASKED: asked[0].name} if survey.ask == "one" else {}
+    return sent, {**drawn, _EPSILON: str(survey.epsilon), **{name: text for name, text in sent.items() if text}}
 
 
 def randomise_all(survey: Design, answers: Any, entropy: Entropy = SYSTEM) -> dict[str, list[str]]:
@@ -78,7 +92,7 @@ def _check_names(survey: Design, answers: Mapping[str, Any]) -> None:
     known = [item.name for item in survey.items]
     for name in answers:
         if name not in known:
-            raise UnknownName(f"unknown question {name!r}; known are {', '.join(known)}")
+            raise UnknownName(f"unknown question {name!r}; {nearest(name, known)} (leave out what is no question)")
 
 
 def _asked(survey: Design, kept: Mapping[str, str], entropy: Entropy) -> list[Item]:
@@ -95,6 +109,13 @@ def _asked(survey: Design, kept: Mapping[str, str], entropy: Entropy) -> list[It
     raise AssertionError
 
 
+def _is_memory(found: Any, deep: int = 3) -> TypeGuard[dict[str, dict[str, dict[str, str]]]]:
+    """Whether it holds texts by question, by period, by design."""
+    if not deep:
+        return isinstance(found, str)
+    return isinstance(found, dict) and all(_is_memory(each, deep - 1) for each in found.values())
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """A file on the respondent's device that holds what was sent; no true answer is in it.
@@ -109,6 +130,33 @@ class Memory:
     """
 
     path: str | Path
+
+    @property
+    def spent(self) -> Fraction:
+        """What everything that was sent with this memory has cost in all: designs and periods add up."""
+        each = (Fraction(kept.get(_EPSILON, 0)) for periods in self._read().values() for kept in periods.values())
+        return sum(each, Fraction(0))
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Nobody else draws with this memory meanwhile."""
+        import sqlite3  # its locks are those of every system, and end with their process
+
+        file = Path(self.path)
+        try:
+            lock = sqlite3.connect(file.with_name(file.name + ".lock"), timeout=_WAIT, isolation_level=None)
+        except sqlite3.Error:
+            raise self._unwritten("its folder takes no file") from None
+        with closing(lock):
+            try:
+                lock.execute("BEGIN EXCLUSIVE")
+            except sqlite3.Error:
+                raise self._unwritten("another program uses it, or its folder takes no file") from None
+            yield
+
+    def _unwritten(self, why: str) -> InvalidArgument:
+        name = Path(self.path).name
+        return InvalidArgument(f"{name} cannot be written: {why}; nothing was sent; choose another folder")
 
     def kept(self, survey: Design, period: str) -> dict[str, str]:
         """What was sent for this design in this period, by question."""
@@ -127,9 +175,7 @@ class Memory:
                 os.fsync(opened.fileno())
             fresh.replace(file)
         except OSError as error:
-            raise InvalidArgument(
-                f"{file.name} cannot be written: {error.strerror}; nothing was sent; choose another folder"
-            ) from None
+            raise self._unwritten(str(error.strerror)) from None
 
     def _read(self) -> dict[str, dict[str, dict[str, str]]]:
         file = Path(self.path)
@@ -139,7 +185,7 @@ class Memory:
             return {}
         except (OSError, ValueError):
             found = None
-        if not isinstance(found, dict) or not all(isinstance(each, dict) for each in found.values()):
+        if not _is_memory(found):
             raise InvalidArgument(
                 f"{file.name} must be a memory of what was sent; got something else; restore it: to answer without it "
                 "costs epsilon again"

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tomllib
 from fractions import Fraction
 from pathlib import Path
@@ -53,6 +54,9 @@ from sfumato.surveys.question import Boxes, Choice, Number, Question, yes_no
 FORMAT = 1
 FILE = "survey.toml"
 SHORT = 16  # digits of the hash that stand beside each answer
+_DIGITS = re.compile("[0-9]{1,1000}")
+_FRACTION = re.compile("[+-]?[0-9]{1,400}([.][0-9]{1,400}|/[0-9]{1,400})?")  # no exponent: it may be any
+_SHOWN = 40  # characters of a text that is no number
 _TOP = ("format", "title", "epsilon", "ask", "hash", "questions")
 _CHOICE = ("answers", "skip", "keep", "truth")  # the last two in a draft alone
 _BOXES = ("answers", "most")
@@ -273,21 +277,20 @@ def _blocks(name: object, raw: dict[str, Any]) -> Blocks:
 
 def _odds(raw: dict[str, Any]) -> Fraction:
     match raw.get("odds"):
-        case [str(high), str(low)] if high.isdecimal() and low.isdecimal() and int(low):
+        case [str(high), str(low)] if _DIGITS.fullmatch(high) and _DIGITS.fullmatch(low) and int(low):
             return Fraction(int(high), int(low))
     raise InvalidArgument("odds must be two whole numbers as texts; got something else; for example ['3', '1']")
 
 
 def _fraction(raw: dict[str, Any], key: str) -> Fraction:
     value = raw.get(key)
-    try:
-        if isinstance(value, str):
-            return Fraction(value)
-        if value is not None:
-            return read_number(**{key: value})
-    except (ValueError, ZeroDivisionError):
-        pass
-    raise InvalidArgument(f"{key} must be a number; got {value!r}; for example {key} = 1")
+    if isinstance(value, str) and _FRACTION.fullmatch(value):
+        top, _, bottom = value.partition("/")
+        if not bottom or int(bottom):
+            return Fraction(top) / int(bottom or 1)
+    elif value is not None and not isinstance(value, str):
+        return read_number(**{key: value})
+    raise InvalidArgument(f"{key} must be a number; got {str(value)[:_SHOWN]!r}; for example {key} = 1")
 
 
 def _only(raw: dict[str, Any], known: tuple[str, ...]) -> None:

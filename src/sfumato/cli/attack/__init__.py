@@ -35,11 +35,16 @@ STORIES_BY_NAME = {
     "membership": MEMBERSHIP,
 }
 
+
 app = typer.Typer(
     rich_markup_mode=None,
     invoke_without_command=True,
     help="Attacks on a raw release and on the curator.",
-    epilog="Example: sfumato attack reconstruction --epsilon 1 --plot chart.svg",
+    epilog=given.examples(
+        "sfumato attack",
+        "sfumato attack reconstruction --epsilon 1 --plot chart.svg",
+        "sfumato attack linkage --data my.csv --columns zip,sex,born --secret diagnosis",
+    ),
 )
 
 Allowed = Annotated[
@@ -78,14 +83,18 @@ def _listed(context: typer.Context) -> None:
     if context.invoked_subcommand is not None:
         return
     console = output()
-    say(console, "Each attack asks the same questions of a raw release and of the curator, and counts right guesses.")
+    say(
+        console,
+        "Each attack asks the same questions of a raw release and of the curator, who adds noise and keeps a ledger, "
+        "and counts right guesses.",
+    )
     for name, story in STORIES_BY_NAME.items():
         say(console, f"\n{name}", "bold")
         say(console, f"  {story}")
     say(console, "\nTry one: sfumato attack differencing. Its options: sfumato attack differencing --help")
 
 
-@app.command(epilog="Example: sfumato attack differencing --kind mean --plot chart.svg")
+@app.command(epilog=given.examples("sfumato attack differencing --kind mean --plot chart.svg"))
 def differencing(
     kind: Annotated[str, typer.Option("--kind", metavar="KIND", help="sum, mean, count or refusal.")] = "sum",
     people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many there are.")] = PEOPLE,
@@ -117,7 +126,7 @@ def differencing(
     )  # fmt: skip
 
 
-@app.command(epilog="Example: sfumato attack averaging --repeats 100")
+@app.command(epilog=given.examples("sfumato attack averaging --repeats 100"))
 def averaging(
     repeats: Annotated[
         int, typer.Option("--repeats", metavar="NUMBER", help="How often the question is asked.")
@@ -141,7 +150,7 @@ def averaging(
     )
 
 
-@app.command(epilog="Example: sfumato attack reconstruction --people 50 --questions 200 --method linear-program")
+@app.command(epilog=given.examples("sfumato attack reconstruction --people 50 --questions 200 --method linear-program"))
 def reconstruction(
     people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many there are.")] = 100,
     questions: Annotated[int, typer.Option("--questions", metavar="NUMBER", help="How many subsets.")] = 400,
@@ -173,7 +182,12 @@ def reconstruction(
     )  # fmt: skip
 
 
-@app.command(epilog="Example: sfumato attack linkage --data my.csv --columns zip,sex,born --secret diagnosis")
+@app.command(
+    epilog=given.examples(
+        "sfumato attack linkage --epsilon 0.1",
+        "sfumato attack linkage --data my.csv --columns zip,sex,born --secret diagnosis",
+    )
+)
 def linkage(
     patients: Annotated[int, typer.Option("--patients", metavar="NUMBER", help="How many rows there are.")] = PATIENTS,
     trials: Trials = TARGETS,
@@ -207,7 +221,7 @@ def linkage(
     )
 
 
-@app.command(epilog="Example: sfumato attack intersection --epsilon 1")
+@app.command(epilog=given.examples("sfumato attack intersection --epsilon 1"))
 def intersection(
     trials: Trials = CONDITIONS,
     data: Data = None,
@@ -239,7 +253,7 @@ def intersection(
     )  # fmt: skip
 
 
-@app.command(epilog="Example: sfumato attack membership --people 100 --traits 2000")
+@app.command(epilog=given.examples("sfumato attack membership --people 100 --traits 2000"))
 def membership(
     people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many candidates.")] = CANDIDATES,
     traits: Annotated[int, typer.Option("--traits", metavar="NUMBER", help="How many frequencies.")] = TRAITS,

@@ -11,6 +11,7 @@ from typing import Any
 
 import typer
 
+from sfumato import charts
 from sfumato.attacks import Outcome, Side
 from sfumato.attacks.outcome import percent
 from sfumato.cli.failure import INTERRUPTED
@@ -19,6 +20,11 @@ from sfumato.cli.progress import working
 from sfumato.cli.screen import can_ask, errors, output, say, show
 from sfumato.curator.phases import Phase
 from sfumato.errors import InvalidArgument, TakesLong
+
+# fmt: off
+_OF_OWN_DATA = ("column", "columns", "name", "target", "bounds", "value", "secret", "outside", "other", "group",
+                "other_group")
+# fmt: on
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,8 @@ class Order:
     def run(self, attack: Callable[..., Outcome], **sizes: Any) -> None:
         """Run it, and tell what came of it."""
         Target(plot=self.plot).check()
+        if sizes.get("data") is None:
+            _refuse_without_data(sizes)
         try:
             outcome = self._allowed(attack, sizes)
         except KeyboardInterrupt:
@@ -91,10 +99,20 @@ class Order:
     def _draw(self, outcome: Outcome) -> None:
         if self.plot is None:
             return
-        inline = {"inline": True} if self.plot.suffix.lower() == ".html" else {}  # works offline
-        outcome.plot().save(str(self.plot), **inline)
+        try:
+            charts.save(outcome.plot(), self.plot)
+        except OSError as error:
+            raise InvalidArgument(f"{str(self.plot)!r} cannot be written: {error.strerror}; choose another") from None
         if not self.quiet:
             say(errors(), f"chart: {self.plot}")
+
+
+def _refuse_without_data(sizes: dict[str, Any]) -> None:
+    """Options about a table of one's own would be ignored without one, and the outcome taken for the table's."""
+    for name in _OF_OWN_DATA:
+        if sizes.get(name):
+            option = f"--{name.replace('_', '-')}"
+            raise InvalidArgument(f"{option} belongs to --data; got no --data; name a table of yours: --data FILE")
 
 
 def tell(outcome: Outcome, *, quiet: bool) -> None:
@@ -112,12 +130,12 @@ def tell(outcome: Outcome, *, quiet: bool) -> None:
         if outcome.seen:
             say(console, "\nWhat the attacker sees, once", "bold")
             show(console, [("", outcome.raw.name, outcome.curator.name), *outcome.seen], right=(1, 2))
-    say(console, f"{'' if quiet else chr(10)}{outcome.measure.capitalize()}", "bold")
+    say(console, f"{'' if quiet else chr(10)}{outcome.headline}", "bold")
     rows = [("release", "right", f"{percent(outcome.confidence)} interval", "guesses", "answers")]
     rows += [_row(side) for side in (outcome.raw, *outcome.others, outcome.curator)]
     show(console, rows, right=(1, 2, 3, 4))
-    say(console, f"guessing is right in {percent(outcome.guessing)}; at epsilon "
-        f"{float(outcome.guarantee.epsilon):g} no attacker at all can exceed {percent(outcome.bound)}")  # fmt: skip
+    epsilon = f"{float(outcome.guarantee.epsilon):g}"
+    say(console, f"At epsilon {epsilon} no attacker at all can exceed {percent(outcome.bound)}.")
     say(console, outcome.verdict, "bold green" if outcome.kept else "bold red")
     if not quiet:
         say(console, f"(the promise: {outcome.promised})")

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sfumato import charts
 from sfumato.audit.by_name import is_mechanism, mechanism_game
 from sfumato.audit.draw import Progress
 from sfumato.audit.finding import Finding
@@ -116,9 +117,8 @@ class Order:
         """The chart, if one was asked for."""
         if self.plot is None:
             return
-        inline = {"inline": True} if self.plot.suffix.lower() == ".html" else {}  # works offline
         try:
-            draw_finding(finding).save(str(self.plot), **inline)
+            charts.save(draw_finding(finding), self.plot)
         except OSError as error:
             raise InvalidArgument(
                 f"{str(self.plot)!r} cannot be written: {error.strerror}; choose another file"

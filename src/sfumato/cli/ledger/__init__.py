@@ -13,7 +13,17 @@ from sfumato.cli.screen import can_ask, output, say
 from sfumato.errors import InvalidArgument
 from sfumato.ledger.ledger import Ledger
 
-app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="What was spent, and whether the ledger is whole.")
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="What was spent, and whether the ledger is whole.",
+    epilog=given.examples(
+        "sfumato ledger show",
+        "sfumato ledger verify",
+        "sfumato ledger export entries.csv",
+        "sfumato ledger backup monday.db",
+    ),
+)
 
 Url = Annotated[
     str | None, typer.Option("--ledger", metavar="URL", help="A ledger's file or address, instead of the project's.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from sfumato.cli import given
 from sfumato.cli.survey.designing import design
 from sfumato.cli.survey.estimating import estimate
 from sfumato.cli.survey.paging import page
@@ -13,9 +14,11 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Surveys in which nobody has to be trusted.",
-    epilog=(
-        "Example: sfumato survey design --question smoker=yes-no --epsilon 1; then randomise answers.csv -o sent.csv; "
-        "then estimate sent.csv."
+    epilog=given.examples(
+        "sfumato survey design --question smoker=yes-no --epsilon 1",
+        "sfumato survey page",
+        "sfumato survey randomise answers.csv -o sent.csv",
+        "sfumato survey estimate sent.csv",
     ),
 )
 for command in (design, page, randomise, estimate):

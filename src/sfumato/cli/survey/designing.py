@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,15 +11,18 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli import given
-from sfumato.cli.screen import errors, output, say, show
-from sfumato.errors import InvalidArgument
+from sfumato.cli.screen import errors, say
+from sfumato.cli.survey.told import tell
+from sfumato.dataset.name import nearest
+from sfumato.errors import InvalidArgument, UnknownName
 from sfumato.surveys.design import Ask, Design
 from sfumato.surveys.design import design as make
-from sfumato.surveys.expected import Expected, expected, people_for
+from sfumato.surveys.expected import expected, people_for
 from sfumato.surveys.question import Question, number, one_of, ordinal, several_of, yes_no
 from sfumato.surveys.written import FILE, content, digest, load_draft, save
 
 _EXAMPLE = "for example 'smoker=yes-no', 'party=one-of: red, green, blue' or 'rent=number: 0 3000 50'"
+_KINDS = ("yes-no", "one-of", "several-of", "ordinal", "number")
 _LISTED: dict[str, Any] = {"one-of": one_of, "ordinal": ordinal, "several-of": several_of}
 
 Draft = Annotated[Path | None, typer.Argument(metavar="[DRAFT]", help="A draft of survey.toml, written by hand.")]
@@ -33,6 +37,22 @@ Questions = Annotated[
         ),
     ),
 ]
+Texts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--text",
+        metavar="NAME=TEXT",
+        help="What respondents read: 'smoker=Do you smoke?'; the name, unless said; may be repeated.",
+    ),
+]
+Shares = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--share",
+        metavar="NAME=NUMBER",
+        help="Parts of epsilon (with --ask one: of the people) for a question: 'smoker=2'; 1 unless said.",
+    ),
+]
 Title = Annotated[str, typer.Option("--title", help="What the survey is called.")]
 Cost = Annotated[
     float | None,
@@ -41,7 +61,7 @@ Cost = Annotated[
         "-e",
         parser=given.number("--epsilon"),
         metavar="NUMBER",
-        help="What a respondent pays in all; 1 or less is a strong promise.",
+        help="What all answers of a respondent may give away together; 1 or less is a strong promise.",
     ),
 ]
 Odds = Annotated[
@@ -50,7 +70,7 @@ Odds = Annotated[
         "--odds",
         parser=given.number("--odds"),
         metavar="FACTOR",
-        help="Instead of epsilon: the most by which a report may change the odds in a bet on an answer, for example 3.",
+        help="Instead of epsilon: by what factor all that is sent may move the odds in a bet on an answer, such as 3.",
     ),
 ]
 Asked = Annotated[
@@ -63,7 +83,7 @@ Wanted = Annotated[
         "--error",
         parser=given.number("--error"),
         metavar="NUMBER",
-        help="A standard error of shares that is wanted, for example 0.01: says how many people it needs.",
+        help="A standard error of shares that is wanted, 0.01 for one percent: says how many people it needs.",
     ),
 ]
 Out = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")]
@@ -74,6 +94,8 @@ Json = Annotated[bool, typer.Option("--json", help="Design and errors as JSON.")
 def design(
     draft: Draft = None,
     questions: Questions = None,
+    texts: Texts = None,
+    shares: Shares = None,
     title: Title = "Survey",
     epsilon: Cost = None,
     odds: Odds = None,
@@ -87,11 +109,11 @@ def design(
 ) -> None:
     """Design a survey and say what to expect.
 
-    Each question gets the mechanism of least variance. What is written can be published, and must not be changed.
+    Each question gets the mechanism of least error. What is written can be published, and must not be changed.
 
     Example: sfumato survey design --question 'smoker=yes-no' --epsilon 1 --people 5000
     """
-    survey = _survey(draft, questions or [], title, epsilon, odds, ask)
+    survey = _survey(draft, _Given(questions or [], texts or [], shares or [], title, ask), epsilon, odds)
     rows = expected(survey, people)
     needed = None if error is None else people_for(survey, error)
     save(survey, out, force=force)
@@ -100,23 +122,61 @@ def design(
         print(json.dumps({**told, "people_for": needed}, ensure_ascii=False, indent=2))
         return
     if not quiet:
-        _tell(survey, rows, people, error, needed)
-    say(errors(), f"design: {out}")
+        tell(survey, rows, people, error, needed)
+    say(errors(), f"design: {out}; next: sfumato survey page {out}, or sfumato survey randomise answers.csv -d {out}")
 
 
-def _survey(
-    draft: Path | None, questions: list[str], title: str, epsilon: float | None, odds: float | None, ask: str
-) -> Design:
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A survey as it was typed."""
+
+    questions: list[str]
+    texts: list[str]
+    shares: list[str]
+    title: str
+    ask: str
+
+
+def _survey(draft: Path | None, typed: _Given, epsilon: float | None, odds: float | None) -> Design:
     if draft is not None:
-        if questions or epsilon is not None or odds is not None:
+        if typed.questions or typed.texts or typed.shares or epsilon is not None or odds is not None:
             raise InvalidArgument("a draft has its questions and its epsilon; got options beside it; write them there")
         return load_draft(draft)
-    if not questions:
+    if not typed.questions:
         raise InvalidArgument(f"--question or a draft must be given; got none; {_EXAMPLE}")
-    chosen: Ask = "one" if ask == "one" else "all"
-    if ask != chosen:
-        raise InvalidArgument(f"--ask must be 'all' or 'one'; got {ask!r}; leave it out for 'all'")
-    return make(title, [_question(text) for text in questions], epsilon, odds=odds, ask=chosen)
+    chosen: Ask = "one" if typed.ask == "one" else "all"
+    if typed.ask != chosen:
+        raise InvalidArgument(f"--ask must be 'all' or 'one'; got {typed.ask!r}; leave it out for 'all'")
+    if epsilon is None and odds is None:
+        raise InvalidArgument(
+            "epsilon must be given, or --odds; got none; for a strong promise give --epsilon 1 or less, for two coins "
+            "and a single yes or no --odds 3"
+        )
+    asked = {each.name: each for each in map(_question, typed.questions)}
+    if len(asked) < len(typed.questions):
+        raise InvalidArgument("each --question must have a name of its own; got a name twice; rename one")
+    for name, text in _pairs("--text", "smoker=Do you smoke?", typed.texts, asked):
+        asked[name] = replace(asked[name], text=text)
+    parts = {name: _whole(part) for name, part in _pairs("--share", "smoker=2", typed.shares, asked)}
+    return make(typed.title, list(asked.values()), epsilon, odds=odds, shares=parts, ask=chosen)
+
+
+def _pairs(option: str, example: str, texts: list[str], known: dict[str, Question]) -> list[tuple[str, str]]:
+    pairs = []
+    for text in texts:
+        name, equals, rest = (part.strip() for part in text.partition("="))
+        if not equals or not rest:
+            raise InvalidArgument(f"{option} must be NAME=...; got {text!r}; for example {option} '{example}'")
+        if name not in known:
+            raise UnknownName(f"{option}: unknown question {name!r}; {nearest(name, known)}")
+        pairs.append((name, rest))
+    return pairs
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise InvalidArgument(f"--share must be a whole number of 1 or more; got {text!r}; for example smoker=2")
+    return int(text)
 
 
 def _question(text: str) -> Question:
@@ -129,32 +189,27 @@ def _question(text: str) -> Question:
         made: Question = _LISTED[kind](name, name, listed)
         return made
     if equals and kind == "number":
-        try:
-            low, high, *step = (Fraction(part) for part in details.replace(",", " ").split())
-            return number(name, name, (low, high), step=step[0] if step else None)
-        except (ValueError, ZeroDivisionError) as wrong:
-            if isinstance(wrong, InvalidArgument):
-                raise
+        return _number(name, details, text)
+    if equals and kind not in (*_LISTED, "yes-no"):
+        raise InvalidArgument(
+            f"--question must be NAME=KIND, the kind one of {', '.join(_KINDS)}; got {text!r}; {nearest(kind, _KINDS)}"
+        )
     raise InvalidArgument(f"--question must be NAME=KIND; got {text!r}; {_EXAMPLE}")
 
 
-def _tell(survey: Design, rows: list[Expected], people: int, error: float | None, needed: int | None) -> None:
-    console = output()
-    say(console, f"{survey.title}: each respondent pays epsilon {float(survey.epsilon):.4g} in all.", "bold")
-    head = ("question", "mechanism", "epsilon", "people", "95 % interval", "error from noise", "with a trusted curator")
-    cells = [
-        (
-            row.question,
-            row.oracle,
-            f"{row.epsilon:.4g}",
-            f"{row.people:,}",
-            f"±{row.half_width:.2g}",
-            f"{row.error:.2g}",
-            f"{row.central:.2g}",
+def _number(name: str, details: str, text: str) -> Question:
+    try:
+        low, high, *step = (Fraction(part) for part in details.replace(",", " ").split())
+    except (ValueError, ZeroDivisionError):
+        low, high, step = Fraction(0), Fraction(0), []
+    if low >= high or len(step) > 1:
+        raise InvalidArgument(
+            f"--question must be NAME=KIND, and for a number a low bound, a high one and a step; got {text!r}; for "
+            "example 'rent=number: 0 3000 50'"
         )
-        for row in rows
-    ]
-    show(console, [head, *cells], right=(2, 3, 4, 5, 6))
-    if needed is not None:
-        say(console, f"A standard error of {error:g} from noise needs {needed:,} respondents.")
-    say(console, survey.guarantee.describe())
+    if step and (step[0] <= 0 or (high - low) % step[0]):
+        raise InvalidArgument(
+            f"--question: the step of {name} must divide the range between its bounds, {float(high - low):g}; got "
+            f"{float(step[0]):g}; choose another, or leave it out for a thousandth of the range"
+        )
+    return number(name, name, (low, high), step=step[0] if step else None)

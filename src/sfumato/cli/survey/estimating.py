@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from sfumato import charts
 from sfumato.cli import given
 from sfumato.cli.formats import Target
 from sfumato.cli.screen import errors, output, say, show
@@ -17,12 +18,16 @@ from sfumato.cli.survey.randomising import DesignFile
 from sfumato.errors import InvalidArgument
 from sfumato.surveys.answers import Duplicates
 from sfumato.surveys.estimating.cross import CrossTable
-from sfumato.surveys.estimating.estimate import cross_table
+from sfumato.surveys.estimating.estimate import combine, cross_table
 from sfumato.surveys.estimating.estimate import estimate as estimate_all
 from sfumato.surveys.estimating.result import Estimates, Result
 from sfumato.surveys.question import Number
 from sfumato.surveys.written import FILE, load
 
+_READ = (
+    "estimate: right on average, so it may lie below 0 or above 100 %. error: its standard error. tidy: put in order "
+    "with the others, nothing below 0 or above 100 %, for showing; no longer quite right on average."
+)
 _SHOWN = 30  # answers of a question that a terminal shows, the largest
 
 
@@ -56,6 +61,12 @@ Twice = Annotated[
 Written = Annotated[Format, typer.Option("--format", help="How estimates are written.")]
 Out = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write them there.")]
 Only = Annotated[str | None, typer.Option("--only", metavar="NAME", help="One question alone, also in the chart.")]
+Rounds = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--round", metavar="FILE", help="Answers of a further round with fresh noise, as one; may be repeated."
+    ),
+]
 Plot = Annotated[
     Path | None, typer.Option("--plot", metavar="FILE", help="Draw them with error bars, to .svg, .png or .html.")
 ]
@@ -72,6 +83,7 @@ def estimate(
     written: Written = Format.TABLE,
     out: Out = None,
     only: Only = None,
+    rounds: Rounds = None,
     plot: Plot = None,
     quiet: given.Quiet = False,
 ) -> None:
@@ -86,27 +98,27 @@ def estimate(
     survey = load(design)
     found: Estimates | CrossTable
     if cross is not None:
-        if strata or simultaneous or only or written is Format.CSV:
+        if strata or simultaneous or only or rounds or written is Format.CSV:
             raise InvalidArgument("--cross stands alone, as table or json; got other options with it; leave them out")
         found = cross_table(survey, answers, *_two(cross), confidence=confidence, duplicates=kept)
     else:
-        shares: Any = dict(map(_share, strata)) if strata else None
-        asked = None if only is None else [only]
-        found = estimate_all(
-            survey,
-            answers,
-            questions=asked,
-            confidence=confidence,
-            simultaneous=simultaneous,
-            strata=shares,
-            duplicates=kept,
-        )
+        options: dict[str, Any] = {
+            "questions": None if only is None else [only],
+            "confidence": confidence,
+            "simultaneous": simultaneous,
+            "strata": dict(map(_share, strata)) if strata else None,
+            "duplicates": kept,
+        }
+        each = [(survey, estimate_all(survey, file, **options)) for file in (answers, *(rounds or []))]
+        found = combine(each) if rounds else each[0][1]
     _write(found, written, out)
     if plot is not None:
-        found.plot().save(str(plot), **({"inline": True} if plot.suffix.lower() == ".html" else {}))  # works offline
+        charts.save(found.plot(), plot)
         say(errors(), f"chart: {plot}")
     if isinstance(found, Estimates) and not quiet:
         console = output() if written is Format.TABLE and out is None else errors()
+        if written is Format.TABLE and out is None:
+            say(console, _READ)
         for note in (*found.notes, *(f"{name}: {note}" for name, r in found.results.items() for note in r.notes)):
             say(console, f"Note: {note}", indent="      ")
 
@@ -151,8 +163,7 @@ def _show(found: Estimates) -> None:
         say(console, f"{result.question.text}  ({result.people:,} answers, epsilon {result.epsilon:.4g})", "bold")
         is_share = not isinstance(result.question, Number)
         rows = sorted(result.rows, key=lambda row: -row.value)[:_SHOWN] if len(result.rows) > _SHOWN else result.rows
-        sure = f"{result.confidence:.3g}"
-        head = ("answer", "estimate", "error", f"{sure} interval", "tidy (biased)")
+        head = ("answer", "estimate", "error", f"{100 * result.confidence:.4g} % interval", "tidy (biased)")
         show(console, [head, *(_row(row, is_share) for row in rows)], right=(1, 2, 3, 4))
         if len(rows) < len(result.rows):
             say(console, f"the largest {len(rows)} of {len(result.rows)} answers; --format csv has all")
@@ -177,10 +188,15 @@ def _row(row: Any, is_share: bool) -> tuple[str, ...]:
 
 def _show_cross(table: CrossTable) -> None:
     console = output()
-    say(console, f"{table.rows} by {table.columns} ({table.people:,} people): share of all people ± error", "bold")
+    sure = f"{100 * table.confidence:.4g} %"
+    say(console, f"{table.rows} by {table.columns} ({table.people:,} people): share of all, ± {sure} interval", "bold")
     head = (table.rows, *table.column_labels)
     rows = [
-        (label, *(f"{100 * cell.value:.2f} ± {100 * cell.error:.2f} %" for cell in line))
+        (label, *(f"{100 * cell.value:.1f} ± {100 * table.reach * cell.error:.1f} %" for cell in line))
         for label, line in zip(table.row_labels, table.cells, strict=True)
     ]
     show(console, [head, *rows], right=range(1, len(head)))
+    if all(cell.interval[0] <= 0 for line in table.cells for cell in line):
+        say(console, "No pair is surely above 0: pairs need far more people than single answers, or a larger epsilon.")
+    elif any(not 0 <= cell.value <= 1 for line in table.cells for cell in line):
+        say(console, "Estimates are right on average, so some lie below 0 or above 100 %.")

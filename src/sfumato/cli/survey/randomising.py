@@ -15,6 +15,7 @@ from sfumato.cli.progress import working
 from sfumato.cli.screen import errors, say
 from sfumato.curator.phases import Phase
 from sfumato.errors import InvalidArgument
+from sfumato.surveys.design import Design
 from sfumato.surveys.randomise import Memory, randomise_all
 from sfumato.surveys.randomise import randomise as randomise_one
 from sfumato.surveys.written import FILE, load
@@ -26,7 +27,10 @@ Source = Annotated[
 One = Annotated[
     list[str] | None,
     typer.Option(
-        "--answer", metavar="NAME=ANSWER", help="An answer of one person, instead of a file; may be repeated."
+        "--answer",
+        metavar="NAME[=ANSWER]",
+        help="An answer of one person, instead of a file; may be repeated. A name alone is asked for, and not shown: "
+        "what is typed after = stays in the shell's history.",
     ),
 ]
 Sent = Annotated[
@@ -56,6 +60,10 @@ def randomise(
 ) -> None:
     """Randomise answers of one person, or of a file.
 
+    The file has a column for each question, named like it, and perhaps respondent, weight and stratum, which are
+    passed on as they are. Several answers to one question stand with ; between them, 'none' where none applies; a
+    question that was not answered is left empty.
+
     Example: sfumato survey randomise answers.csv --design survey.toml --output sent.csv
     """
     if (answers is None) == (not one):
@@ -69,31 +77,46 @@ def randomise(
         kept = None if memory is None else Memory(memory)
         sent = randomise_one(survey, dict(map(_answer, one or [])), memory=kept, period=period)
         columns = {name: [text] for name, text in sent.items()}
+        if kept is not None and not quiet:
+            say(errors(), f"With this memory epsilon {float(kept.spent):.4g} was spent in all.")
     else:
         with working("randomising", hidden=quiet or as_json) as told:
             told(Phase("randomising", 1, 2))
             columns = randomise_all(survey, answers)
+        if not columns["design"]:
+            raise InvalidArgument(f"{answers.name} must have a row for each person; got none below its head; add them")
     text = _json(columns) if as_json else _csv(columns)
     if out is None:
         print(text, end="")
         return
+    _write(out, text)
+    if not quiet:
+        _tell(columns, survey, out)
+
+
+def _tell(columns: dict[str, list[str]], survey: Design, out: Path) -> None:
+    count = len(columns["design"])
+    people = f"{count:,} {'person' if count == 1 else 'people'}"
+    say(errors(), f"sent: {out}, {people}, epsilon {float(survey.epsilon):.4g} each")
+    for name in (item.name for item in survey.items if not any(columns[item.name])):
+        say(errors(), f"Note: nobody's answer to {name} is in it; has the file a column of that name?")
+    say(errors(), "Keep the true answers where they are: only this file may go. A second run costs epsilon again.")
+
+
+def _write(out: Path, text: str) -> None:
     try:
         fresh = out.with_name(out.name + ".new")
         fresh.write_text(text, encoding="utf-8")
         fresh.replace(out)
     except OSError as error:
         raise InvalidArgument(f"{out.name} cannot be written: {error.strerror}; choose another folder") from None
-    if not quiet:
-        people = len(columns["design"])
-        say(errors(), f"sent: {out}, {people:,} people, epsilon {float(survey.epsilon):.4g} each")
-        say(errors(), "Keep the true answers where they are: only this file may go. A second run costs epsilon again.")
 
 
 def _answer(text: str) -> tuple[str, str]:
     name, equals, answer = text.partition("=")
-    if not equals:
-        raise InvalidArgument(f"--answer must be NAME=ANSWER; got {text!r}; for example --answer smoker=yes")
-    return name.strip(), answer
+    if not name.strip():
+        raise InvalidArgument("--answer must be NAME=ANSWER, or NAME; got no name; for example --answer smoker=yes")
+    return name.strip(), answer if equals else typer.prompt(name.strip(), default="", hide_input=True, err=True)
 
 
 def _csv(columns: dict[str, list[str]]) -> str:

@@ -8,6 +8,7 @@ docs/proofs/survey_estimates.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,13 +20,14 @@ from numpy.typing import NDArray
 from sfumato import charts
 from sfumato.errors import InvalidArgument
 from sfumato.mechanisms.local import BlockResponse, BoxResponse, PaddedResponse, UnaryResponse
-from sfumato.surveys.estimating.statistic import Estimate, Weights, effective
+from sfumato.surveys.estimating.score import Scores
+from sfumato.surveys.estimating.statistic import BEYOND, Estimate, Weights, effective, inside
 from sfumato.surveys.item import Item, Received
 from sfumato.surveys.question import Boxes, Choice
 
 MOST_CELLS = 250_000
 _PIECE = 1 << 22  # scores held at once
-Scores = NDArray[np.float64]
+Table = NDArray[np.float64]
 Moments = tuple[float, float]
 
 
@@ -45,6 +47,13 @@ class CrossTable:
         """The estimate for a pair."""
         return self.cells[self.row_labels.index(row)][self.column_labels.index(column)]
 
+    @property
+    def reach(self) -> float:
+        """How many standard errors an interval reaches to either side."""
+        from scipy.special import ndtri
+
+        return -float(ndtri((1 - self.confidence) / 2))
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         listed = [
@@ -63,11 +72,13 @@ class CrossTable:
     def plot(self) -> Any:
         """Shares of pairs with their intervals, as an Altair chart; the second question by colour."""
         points = [
-            charts.Point(row, cell.value, *cell.interval, column)
+            charts.Point(row, inside(cell), *cell.interval, column)
             for row, line in zip(self.row_labels, self.cells, strict=True)
             for column, cell in zip(self.column_labels, line, strict=True)
         ]
-        subtitle = (f"{self.people:,} people; bars: {self.confidence:.0%} intervals",)
+        subtitle: tuple[str, ...] = (f"{self.people:,} people; bars: {100 * self.confidence:.4g} % intervals",)
+        if any(inside(cell) != cell.value for line in self.cells for cell in line):
+            subtitle = (*subtitle, BEYOND)
         title = f"{self.rows} by {self.columns}"
         return charts.with_intervals(points, charts.Names(self.rows, "share of people", title, self.columns, subtitle))
 
@@ -88,24 +99,33 @@ def cross(
         sums += (mass[chosen, None] * mine).T @ theirs
         margins = [margins[0] + mass[chosen] @ mine, margins[1] + mass[chosen] @ theirs]
     means = sums / mass.sum()
-    squares = _squares(means, margins[0] / mass.sum(), margins[1] / mass.sum(), moments(first[0]), moments(second[0]))
-    errors = np.sqrt(np.maximum(squares - means**2, 0) / effective(mass))
-    reach = -float(ndtri((1 - confidence) / 2))
+    one, other = moments(first[0]), moments(second[0])
+    shares = [np.clip(margin / mass.sum(), 0, 1) for margin in margins]
+    people, reach = effective(mass), -float(ndtri((1 - confidence) / 2))
+    errors = np.sqrt(np.maximum(_squares(means, shares[0], shares[1], one, other) - means**2, 0) / people)
+    bases = np.maximum(_without(shares[0][:, None], shares[1][None], one, other), 0)
+    slope = (one[0] - one[1]) * (other[0] - other[1])
     cells = tuple(
-        tuple(_cell(label, float(m), float(e), reach) for label, m, e in zip(labels[1], ms, es, strict=True))
-        for ms, es in zip(means, errors, strict=True)
+        tuple(
+            _cell(label, float(m), float(e), Scores(float(base), slope).interval(float(m), people, reach))
+            for label, m, e, base in zip(labels[1], *line, strict=True)
+        )
+        for line in zip(means, errors, bases, strict=True)
     )
     return CrossTable(first[0].name, second[0].name, labels[0], labels[1], cells, len(mass), confidence)
 
 
-def _squares(pairs: Scores, rows: Scores, columns: Scores, mine: Moments, theirs: Moments) -> Scores:
+def _squares(pairs: Table, rows: Table, columns: Table, mine: Moments, theirs: Moments) -> Table:
     """The mean square of the product of two scores, for these shares of pairs and of single answers."""
-    first, second = np.clip(rows, 0, 1)[:, None], np.clip(columns, 0, 1)[None]
+    first, second = rows[:, None], columns[None]
     both = np.clip(pairs, np.maximum(0, first + second - 1), np.minimum(first, second))
-    one, other = first - both, second - both
-    neither = 1 - both - one - other
-    true = both * mine[0] * theirs[0] + one * mine[0] * theirs[1]
-    return np.asarray(true + other * mine[1] * theirs[0] + neither * mine[1] * theirs[1])
+    return np.asarray(_without(first, second, mine, theirs) + both * (mine[0] - mine[1]) * (theirs[0] - theirs[1]))
+
+
+def _without(first: Table, second: Table, mine: Moments, theirs: Moments) -> Table:
+    """The part of that mean square which does not depend on the share of the pair."""
+    one, other = first * mine[0] * theirs[1], second * mine[1] * theirs[0]
+    return np.asarray(one + other + (1 - first - second) * mine[1] * theirs[1])
 
 
 def moments(item: Item) -> Moments:
@@ -127,8 +147,8 @@ def moments(item: Item) -> Moments:
     return float(true * scale), float(other * scale)
 
 
-def _cell(label: str, mean: float, error: float, reach: float) -> Estimate:
-    ends = (max(0.0, min(1.0, mean - reach * error)), min(1.0, max(0.0, mean + reach * error)))
+def _cell(label: str, mean: float, error: float, interval: tuple[float, float]) -> Estimate:
+    ends = (max(0.0, min(1.0, interval[0])), min(1.0, max(0.0, interval[1])))
     return Estimate(label, mean, error, ends, min(1.0, max(0.0, mean)))
 
 
@@ -146,7 +166,7 @@ def _labels(item: Item) -> tuple[str, ...]:
     raise InvalidArgument(f"a cross table must be of answers; got the number {item.name!r}; cross other questions")
 
 
-def scores(item: Item, received: Received) -> Scores:
+def scores(item: Item, received: Received) -> Table:
     """What each person's report says about each answer: on average 1 if it is the true one, else 0."""
     match item.mechanism:
         case BlockResponse() as mechanism:
@@ -170,8 +190,8 @@ def scores(item: Item, received: Received) -> Scores:
     raise TypeError(item.oracle)
 
 
-def _unbiased(agrees: NDArray[Any], agree: Any, stray: Any) -> Scores:
-    scaled: Scores = (agrees - float(stray)) / float(agree - stray)
+def _unbiased(agrees: NDArray[Any], agree: Any, stray: Any) -> Table:
+    scaled: Table = (agrees - float(stray)) / float(agree - stray)
     return scaled
 
 
@@ -189,7 +209,10 @@ def sums_below(item: Item, received: Received, weights: Weights | None, confiden
     means = total / mass.sum()
     true, other = moments(item)
     noise = min(true - 1, other)  # of a single answer: no sum but the last has less
-    errors = np.sqrt(np.maximum(squares / mass.sum() - means**2, noise) / effective(mass))
-    reach = -float(ndtri((1 - confidence) / 2))
-    found = [_cell(label, float(m), float(e), reach) for label, m, e in zip(labels, means, errors, strict=True)]
+    seen = np.maximum(squares / mass.sum() - means**2, noise)
+    people, reach = effective(mass), -float(ndtri((1 - confidence) / 2))
+    found = []
+    for label, mean, variance in zip(labels, map(float, means), map(float, seen), strict=True):
+        scores_of = Scores(max(noise, variance - mean * (1 - mean)), 1.0)
+        found.append(_cell(label, mean, math.sqrt(variance / people), scores_of.interval(mean, people, reach)))
     return [*found[:-1], Estimate(labels[-1], 1.0, 0.0, (1.0, 1.0), 1.0)]

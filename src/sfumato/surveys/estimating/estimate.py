@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from sfumato import checks
 from sfumato.errors import InvalidArgument
+from sfumato.privacy.guarantee import Guarantee
 from sfumato.rounding import down
 from sfumato.surveys.answers import Answers, Duplicates, read_answers
 from sfumato.surveys.design import Design
@@ -91,28 +93,41 @@ def at_most(
     return sums_below(item, received, weights, float(checks.inside(confidence=confidence)))
 
 
-def combine(rounds: Sequence[tuple[Design, Estimates]]) -> dict[str, list[Estimate]]:
+def combine(rounds: Sequence[tuple[Design, Estimates]]) -> Estimates:
     """Estimates of several rounds with fresh noise as one, question by question.
 
     Rounds count by the people in them and by the variance that their design gives, neither of which depends on
     answers, so what comes out is unbiased for the average of the rounds. Rounds in which devices sent what they had
-    kept are one round: combine them by keeping one row of each respondent.
+    kept are one round: combine them by keeping one row of each respondent. Whoever took part in all rounds paid for
+    each, which is what `guarantee` says.
     """
     if len(rounds) < 2:
         raise InvalidArgument("rounds must be two or more; got fewer; estimate a single one")
     names = [name for name in rounds[0][1].results if all(name in found.results for _, found in rounds)]
-    combined = {}
+    combined: dict[str, Result] = {}
     for name in names:
         results = [found[name] for _, found in rounds]
         if len({tuple(result.labels) for result in results}) > 1:
             raise InvalidArgument(f"{name} must have the same answers in all rounds; got others; combine them by hand")
+        if len({result.confidence for result in results}) > 1:
+            raise InvalidArgument("rounds must be estimated with one confidence; got several; estimate them anew")
         masses = [found[name].people / float(variance(survey.item(name))) for survey, found in rounds]
-        combined[name] = tidied(results[0].question, _weighed(results, masses))
-    return combined
+        found = tidied(results[0].question, _weighed(results, masses))
+        people, missing = (sum(getattr(result, count) for result in results) for count in ("people", "missing"))
+        combined[name] = replace(results[0], people=people, missing=missing, rows=tuple(found), notes=())
+    paid = sum((survey.epsilon for survey, _ in rounds), Fraction(0))
+    promise = Guarantee(paid, neighbours=rounds[0][1].guarantee.neighbours, unit=rounds[0][1].guarantee.unit)
+    everybody = sum(found.people for _, found in rounds)
+    notes = dict.fromkeys(note for _, found in rounds for note in found.notes)
+    return Estimates(combined, promise, everybody, (f"{len(rounds)} rounds with fresh noise as one", *notes))
 
 
 def _weighed(results: Sequence[Result], masses: Sequence[float]) -> list[Estimate]:
-    """Means of estimates with given weights; the interval is the normal one, at the confidence of the first."""
+    """Means of estimates with given weights.
+
+    An end of the interval lies as far off as the root of the sum of squares of how far those of the parts do (Zou,
+    Donner 2008), which are no less than normal ones: a few people who all say the same leave a doubt.
+    """
     from scipy.special import ndtri
 
     shares = np.array(masses) / sum(masses)
@@ -125,10 +140,20 @@ def _weighed(results: Sequence[Result], masses: Sequence[float]) -> list[Estimat
         values = np.array([result.rows[place].value for result in results])
         errors = np.array([result.rows[place].error for result in results])
         value, error = float(shares @ values), math.sqrt(float((shares**2) @ errors**2))
-        low, high = value - reach * error, value + reach * error
+        below, above = (np.maximum(reach * errors, far) for far in _reaches(results, place))
+        low, high = value - math.hypot(*(shares * below)), value + math.hypot(*(shares * above))
         interval = (max(ends[0], min(ends[1], low)), min(ends[1], max(ends[0], high)))
         found.append(Estimate(label, value, error, interval))
     return found
+
+
+def _reaches(results: Sequence[Result], place: int) -> tuple[Weights, Weights]:
+    """How far the intervals of the parts reach below and above their values."""
+    rows = [result.rows[place] for result in results]
+    return (
+        np.array([row.value - row.interval[0] for row in rows]),
+        np.array([row.interval[1] - row.value for row in rows]),
+    )
 
 
 def _received(item: Item, read: Answers) -> tuple[Received, Weights | None, int]:

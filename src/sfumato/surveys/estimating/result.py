@@ -12,7 +12,7 @@ from typing import Any
 from sfumato import charts
 from sfumato.errors import UnknownName
 from sfumato.privacy.guarantee import Guarantee
-from sfumato.surveys.estimating.statistic import Estimate
+from sfumato.surveys.estimating.statistic import BEYOND, Estimate, inside
 from sfumato.surveys.question import Number, Question
 
 _HEAD = ("question", "answer", "estimate", "error", "low", "high", "tidy", "people")
@@ -70,11 +70,13 @@ class Result:
         """The unbiased estimates with their intervals, as an Altair chart; of very many answers the largest."""
         shown = sorted(self.rows, key=lambda row: -row.value)[:_MANY] if len(self.rows) > _MANY else self.rows
         is_number = isinstance(self.question, Number)
-        points = [charts.Point(row.label, row.value, *row.interval) for row in shown if math.isfinite(row.value)]
+        points = [charts.Point(row.label, inside(row), *row.interval) for row in shown if math.isfinite(row.value)]
         subtitle = [
             f"{self.people:,} people, each answer randomised at epsilon {self.epsilon:.3g}; "
-            f"bars: {self.confidence:.0%} intervals"
+            f"bars: {100 * self.confidence:.4g} % intervals"
         ]
+        if any(inside(row) != row.value for row in shown if math.isfinite(row.value)):
+            subtitle.append(BEYOND)
         if len(shown) < len(self.rows):
             subtitle.append(f"the largest {len(shown)} of {len(self.rows)} answers")
         value = "mean" if is_number else "share of people"

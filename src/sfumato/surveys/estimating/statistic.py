@@ -2,10 +2,10 @@
 
 Most mechanisms send something that either agrees with an answer or does not. Of n people a share m agrees; the share of
 people with that answer is an affine function of it, (m - stray) / (agree - stray), and so is the interval of Clopper
-and Pearson for m, which covers for every n. Where people have weights, n is the effective number of people (Kish), and
-the interval is that of Korn and Graubard. Numbers that are sent as such have the interval of the normal distribution
-with the variance seen, or the one known from the noise if that is larger; for fewer than `FEW` people Hoeffding's or
-Chebyshev's. Proof: docs/proofs/survey_estimates.md.
+and Pearson for m, which covers for every n. Where people have weights, n is the effective number of people (Kish, or
+less where the weighted mean spreads more), and the interval is that of Korn and Graubard. Numbers that are sent as such
+have the interval of the normal distribution with the variance seen, or the one known from the noise if that is larger;
+for fewer than `FEW` people Hoeffding's or Chebyshev's. Proof: docs/proofs/survey_estimates.md.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from sfumato.surveys.question import Boxes, Choice, Number
 
 FEW = 30
 MEAN = "mean"
+BEYOND = "estimates beyond what is possible (below 0, above 1) are drawn at the edge"
 Weights = NDArray[np.float64]
 
 
@@ -50,6 +51,12 @@ class Estimate:
     error: float
     interval: tuple[float, float]
     tidy: float = math.nan
+
+
+def inside(estimate: Estimate) -> float:
+    """The value as a chart shows it: at the edge of what is possible where it lies beyond, as its interval does."""
+    low, high = estimate.interval
+    return min(high, max(low, estimate.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,28 +98,56 @@ def proportion(label: str, mean: float, people: float, affine: Affine, miss: flo
 
 def estimates(item: Item, received: Received, weights: Weights | None, miss: float) -> list[Estimate]:
     """The estimates of one question, from those who answered it."""
-    people = float(len(received)) if weights is None else effective(weights)
-    total = float(len(received)) if weights is None else float(weights.sum())
     match item.mechanism, item.question:
         case (BlockResponse() | UnaryResponse()) as mechanism, Choice() as question:
-            shares = mechanism.support(received, weights) / total
+            seen = _supported(mechanism, received, weights)
             affine = _share(mechanism.agree, mechanism.stray)
-            return [proportion(*pair, people, affine, miss) for pair in zip(question.categories, shares, strict=True)]
+            return [proportion(*row, affine, miss) for row in zip(question.categories, *seen, strict=True)]
         case PaddedResponse() as mechanism, Boxes(answers=answers, most=most):
-            shares = mechanism.support(received, weights) / total
+            seen = _supported(mechanism, received, weights)
             affine = _share(mechanism.inner.agree, mechanism.inner.stray, most)
-            return [proportion(*pair, people, affine, miss) for pair in zip(answers, shares, strict=True)]
+            return [proportion(*row, affine, miss) for row in zip(answers, *seen, strict=True)]
         case BoxResponse() as mechanism, Boxes() as question:
             return _boxes(mechanism, question, received, weights, miss)
         case DuchiResponse() as mechanism, Number(scale=scale):
             mean = float(np.average(received, weights=weights))
+            people = _people(mean, received, weights)
             least, greatest = scale.number(mechanism.value(0)), scale.number(mechanism.value(1))
             noise = float(mechanism.chance(0) * (1 - mechanism.chance(0)))
             affine = Affine(-least / (greatest - least), greatest - least, _ends(scale), noise)
             return [proportion(MEAN, mean, people, affine, miss)]
         case ((PiecewiseResponse() | Geometric()), Number()):
-            return [_number(item, received, weights, people, miss)]
+            return [_number(item, received, weights, miss)]
     raise TypeError(item.oracle)
+
+
+def _supported(
+    mechanism: BlockResponse | UnaryResponse | PaddedResponse, received: Received, weights: Weights | None
+) -> tuple[Weights, Weights]:
+    """For each answer the share of what agrees with it, and of how many people it tells."""
+    if weights is None:
+        shares = mechanism.support(received) / len(received)
+        return shares, np.full(len(shares), float(len(received)))
+    shares = mechanism.support(received, weights) / weights.sum()
+    return shares, informative(shares, weights, mechanism.support(received, weights**2))
+
+
+def _people(share: float, agrees: Received, weights: Weights | None) -> float:
+    if weights is None or not len(agrees):
+        return float(len(agrees))
+    return float(informative(share, weights, float((weights**2) @ agrees)))
+
+
+def informative(shares: Any, weights: Weights, squares: Any) -> Weights:
+    """How many people would tell as much about shares without weights; `squares`: of the weights of those who agree.
+
+    Kish's number, or less where those of large weight answer unlike the others: the one that gives the variance of a
+    weighted mean, sum of w**2 (z - share)**2 / (sum of w)**2 (Korn, Graubard 1998).
+    """
+    variance = (squares * (1 - 2 * shares) + shares**2 * (weights**2).sum()) / weights.sum() ** 2
+    inside = (shares > 0) & (shares < 1) & (variance > 0)
+    people = np.where(inside, shares * (1 - shares) / np.where(inside, variance, 1), np.inf)
+    return np.asarray(np.minimum(effective(weights), people))
 
 
 def _share(agree: Fraction, stray: Fraction, times: int = 1) -> Affine:
@@ -139,21 +174,23 @@ def _boxes(
         else:
             chosen = received >> 1 == box
             about, ticks = mass[chosen], received[chosen] & 1
-        people = effective(about)
-        mean = float((about * ticks).sum() / about.sum()) if people else 0.0
+        mean = float((about * ticks).sum() / about.sum()) if len(about) else 0.0
+        people = _people(mean, ticks, None if weights is None else about)
         found.append(proportion(label, mean, people, affine, miss))
     return found
 
 
-def _number(item: Item, received: Received, weights: Weights | None, people: float, miss: float) -> Estimate:
+def _number(item: Item, received: Received, weights: Weights | None, miss: float) -> Estimate:
     """A mean of numbers that were sent as such."""
     assert isinstance(item.question, Number)
     scale = item.question.scale
     line, least = number_line(item)
     values = line[0] + line[1] * received.astype(float)
-    mean = float(np.average(values, weights=weights))
-    seen = float(np.average((values - mean) ** 2, weights=weights)) * people / max(1.0, people - 1)
-    error = math.sqrt(max(seen, least) / people)
+    mass = np.ones(len(received)) if weights is None else weights
+    people = effective(mass)
+    mean = float(np.average(values, weights=mass))
+    spread = max(float(np.average((values - mean) ** 2, weights=each)) for each in (mass, mass**2))
+    error = math.sqrt(max(spread * people / max(1.0, people - 1), least) / people)
     reach = _reach(item, people, miss, error, line)
     low, high = max(float(scale.low), mean - reach), min(float(scale.high), mean + reach)
     return Estimate(MEAN, mean, error, (min(low, float(scale.high)), max(high, float(scale.low))))

@@ -55,9 +55,8 @@ def _promise(items: tuple[Item, ...]) -> str:
     each = said_odds(max(item.epsilon for item in items), "one answer")
     if len(items) == 1:
         return each
-    return (
-        f"{each} About all answers of this sheet together: {said_sure(sum((i.epsilon for i in items), Fraction(0)))}."
-    )
+    together = said_sure(sum((item.epsilon for item in items), Fraction(0)))
+    return f"{each} About all answers of this sheet together it becomes at most {together}."
 
 
 def _tools(items: tuple[Item, ...]) -> str:

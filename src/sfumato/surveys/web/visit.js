@@ -31,11 +31,12 @@ const Visit = (() => {
   function read(question) {
     const box = by(question.id);
     if (question.kind === "number") {
-      const text = box.querySelector("input").value.trim().replace("\u2212", "-");
+      const typed = box.querySelector("input").value.trim().replace("\u2212", "-");
+      const text = /^[+-]?\d+,(\d{1,2}|\d{4,})$/.test(typed) ? typed.replace(",", ".") : typed; // some phones have no point
       if (!text) return { place: null, words: NOTHING };
       const place = text.length > 40 || text.includes("/") ? null : Randomise.placeOf(text, question);
       if (place === null)
-        return { error: "Write one number within these bounds, with a point for decimals and no other signs." };
+        return { error: "Write one number within these bounds, with digits alone: no unit, and nothing between thousands." };
       return { place, words: text };
     }
     if (question.kind === "several-of") {
@@ -64,7 +65,7 @@ const Visit = (() => {
       case "unary":
       case "every-box": return ticked(bit);
       case "one-box": return `${answers[Number(sent) >> 1]}: ${Number(sent) & 1 ? "ticked" : "not ticked"}`;
-      case "duchi": return sent === "1" ? "the upper end" : "the lower end";
+      case "duchi": return sent === "1" ? "high" : "low";
       case "piecewise": return `a place from 0 to ${question.steps + question.width - 1}, around yours or anywhere`;
       case "laplace": return `place ${sent} on a scale from 0 to ${question.steps}, noise added`;
     }
@@ -106,11 +107,14 @@ const Visit = (() => {
     const empty = answers.filter((each) => each.place === null).length;
     if (empty && by("randomise").dataset.empty !== String(empty)) {
       by("randomise").dataset.empty = String(empty);
-      const them = empty === 1 ? "One question is" : `${empty} questions are`;
-      tell("amiss", `${them} not answered. That you left it out is not protected: it is sent as it is. Answer, or press the button again.`);
+      const places = asked.length === 1 ? [] : answers.flatMap((each, i) => (each.place === null ? [i + 1] : []));
+      const which = places.length ? ` (${places.join(", ")})` : "";
+      const them = empty === 1 ? `One question is not answered${which}` : `${empty} questions are not answered${which}`;
+      tell("amiss", `${them}. That you left ${empty === 1 ? "it" : "them"} out is not protected: it is sent as it is. Answer, or press the button again.`);
       return;
     }
     tell("amiss", "");
+    if (again()) return; // another tab was faster
     const sent = new Map(asked.map((each, i) => [each.name, Randomise.send(each, answers[i].place, Randomise.below)]));
     const made = assemble((name) => sent.get(name) ?? "");
     if (period !== null) {
@@ -134,14 +138,37 @@ const Visit = (() => {
     return Object.freeze(Object.fromEntries([...beside, ...questions.map(({ name }) => [name, text(name)])]));
   }
 
-  // What was sent in this period, if anything was.
+  // What was sent in this period, if anything was. What is there and cannot be read is no leave to draw anew.
   function remembered() {
+    let text = null;
     try {
-      const kept = JSON.parse(localStorage.getItem(KEY));
-      return kept && assemble((name) => String(kept[name] ?? ""));
+      text = localStorage.getItem(KEY);
     } catch {
-      return null;
+      return null; // nothing can be kept either, and then nothing is drawn
     }
+    const kept = text === null ? null : JSON.parse(text);
+    if (text !== null && (kept === null || typeof kept !== "object")) throw new Error("no report");
+    return kept && assemble((name) => String(kept[name] ?? ""));
+  }
+
+  // Show what was sent in this period, if anything was, and whether it was.
+  function again() {
+    let kept = null;
+    try {
+      kept = period === null ? null : remembered();
+    } catch {
+      refuse("What this browser kept of its report cannot be read, and a second draw would give more away. Nothing is asked or sent.");
+      return true;
+    }
+    if (!kept) return false;
+    report = kept;
+    asked = questions;
+    by("questions").hidden = true;
+    tell("drawn", "");
+    clear();
+    show(null);
+    tell("again", "This device has answered in this period already. What it sent then is sent again, so that no second draw gives your answer away.", true);
+    return true;
   }
 
   async function send() {
@@ -185,11 +212,15 @@ const Visit = (() => {
 
   const csv = () => `${Object.keys(report).join(",")}\r\n${Object.values(report).join(",")}\r\n`;
 
-  function forget() {
+  function clear() {
     for (const each of document.querySelectorAll("#questions input, #questions select"))
       if (each.matches("[type=radio], [type=checkbox]")) each.checked = false;
       else each.value = "";
-    for (const each of document.querySelectorAll(".own")) each.remove();
+    if (report) for (const each of document.querySelectorAll(".own")) each.remove();
+  }
+
+  function forget() {
+    clear();
     tell("told", "Your answers are cleared. The report stays as it is.", true);
   }
 
@@ -201,6 +232,7 @@ const Visit = (() => {
     by("forget").addEventListener("click", forget);
     by("send")?.addEventListener("click", send);
     by("print")?.addEventListener("click", () => print());
+    addEventListener("pagehide", clear); // whoever goes back to this page finds no answers
     for (const each of document.querySelectorAll("input[type=checkbox]"))
       each.addEventListener("change", () => { // none of these, or some of them
         if (!each.checked) return;
@@ -210,14 +242,7 @@ const Visit = (() => {
   }
 
   function begin() {
-    const kept = period === null ? null : remembered();
-    if (kept) {
-      report = kept;
-      by("questions").hidden = true;
-      show(null);
-      tell("again", "This device has answered in this period already. What it sent then is sent again, so that no second draw gives your answer away.", true);
-      return;
-    }
+    if (again()) return;
     if (design.ask === "one" && questions.length > 1) {
       asked = [Randomise.drawn(questions, Randomise.below)];
       for (const each of questions) by(each.id).hidden = each !== asked[0];
