@@ -99,7 +99,7 @@ def test_an_outcome_tells_all(outcome: Outcome) -> None:
     said = outcome.describe()
     for part in (
         outcome.story,
-        outcome.measure,
+        outcome.headline,
         outcome.raw.name,
         "curator",
         "guessing",

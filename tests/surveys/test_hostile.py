@@ -135,7 +135,7 @@ def stratified(survey: sv.Design, sent: Any) -> Any:
 
 def in_rounds(survey: sv.Design, sent: Any) -> Any:
     halves = [{name: column[start::2] for name, column in sent.items()} for start in (0, 1)]
-    return sv.combine([(survey, sv.estimate(survey, half, questions=["a"])) for half in halves])["a"][0]
+    return sv.combine([(survey, sv.estimate(survey, half, questions=["a"])) for half in halves])["a"].rows[0]
 
 
 @pytest.mark.parametrize(
