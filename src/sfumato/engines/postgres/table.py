@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from sfumato import checks
-from sfumato.dataset.kind import Kind, kinds
 from sfumato.dataset.name import distinct, nearest
+from sfumato.dataset.server import ServerTable
 from sfumato.errors import InvalidArgument, SourceNotFound
 
-SCHEMES = ("postgresql://", "postgres://")
 OLDEST = 15
 _NAME = re.compile(r'(?:(?P<schema>"[^"]+"|[^".]+)\.)?(?P<table>"[^"]+"|[^".]+)')
 _WAIT = 10  # seconds for a connection
@@ -69,14 +68,16 @@ _KINDS = {"v": "a view", "m": "a materialized view", "f": "a foreign table"}
 
 
 @dataclass(frozen=True, slots=True)
-class PostgresTable:
+class PostgresTable(ServerTable):
     """A table in PostgreSQL; `address` is that of its database."""
 
     address: str = field(repr=False)  # may hold a password
     namespace: str
     table: str
 
-    typed: ClassVar[bool] = True
+    begins: ClassVar[str] = "postgresql:"
+    written: ClassVar[str] = "postgresql://user@host/database#table"
+    parses: ClassVar[bool] = False
 
     @classmethod
     def read(cls, text: str) -> PostgresTable:
@@ -105,6 +106,11 @@ class PostgresTable:
         from psycopg.conninfo import conninfo_to_dict
 
         return f"{conninfo_to_dict(self.address).get('dbname', 'postgres')}#{self.namespace}.{self.table}"
+
+    @property
+    def place(self) -> str:
+        """The database, by its address."""
+        return f"PostgreSQL {self.address}"
 
     @property
     def identity(self) -> frozenset[str]:
@@ -136,10 +142,6 @@ class PostgresTable:
             )
         distinct((name for name, _ in columns), where=self.label)
         return dict(columns)
-
-    def schema(self) -> dict[str, Kind]:
-        """The kind of every column that can be asked about, in order."""
-        return kinds(self.types())
 
     def _find(self, connection: Any) -> tuple[int, str, str]:
         """Its number, its schema and its name as they are spelled; one that differs only in case is taken for it."""

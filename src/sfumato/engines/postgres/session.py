@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataset.kind import Kind
-from sfumato.dataset.postgres_table import PostgresTable
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
 from sfumato.engines.dialect import Dialect
 from sfumato.engines.duckdb_session import DuckdbSession
 from sfumato.engines.engine import Integers
 from sfumato.engines.failing import failing
-from sfumato.engines.postgres_dialect import PostgresDialect
+from sfumato.engines.postgres.dialect import PostgresDialect
+from sfumato.engines.postgres.table import PostgresTable
 from sfumato.engines.run import SqlRun
 from sfumato.engines.session import Listed
 from sfumato.engines.stored import reading
