@@ -112,7 +112,7 @@ def read_column(dialect: Dialect, stored: str, declared: Declared, source: str =
     plain = dialect.read(stored, kind, source)
     if kind in DATES:
         return _ordinary(plain)
-    return f"CASE WHEN {dialect.is_number(plain)} THEN {plain} END" if kind is Kind.REAL else plain
+    return dialect.numbers(plain) if kind is Kind.REAL else plain
 
 
 def used_columns(expressions: list[Expression], children: Callable[[Expression], tuple[Expression, ...]]) -> set[str]:
