@@ -271,12 +271,19 @@ class SqlRun(Rows):
             own = {i: self.row_influence(i) for i in which}
             weights = {i: f"({weight(self.dialect, own[i], limits[i])})" for i in which}
             parts = [self._own_part(step, weights[i], self._wide(i)) for i in which for step in steps[i]]
-            sums = [self.dialect.sum(part) for part in parts]
-            return f"SELECT {self.place}, {', '.join(sums)} FROM {self.halved()}{self.by}"
+            return f"SELECT {self.place}, {self._row_sums(which, parts)} FROM {self.halved()}{self.by}"
         parts = [weighed(self.dialect, step, i, self._wide(i)) for i in which for step in steps[i]]
-        sums = [self.dialect.sum(part) for part in parts]
         joined = f"{self.halved()} LEFT JOIN {self._heavy(which, limits)} USING ({', '.join(self.units)})"
-        return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
+        return f"SELECT {self.place}, {self._row_sums(which, parts)} FROM {joined}{self.by}"
+
+    def _row_sums(self, which: list[int], parts: list[str]) -> str:
+        """Sums of what rows give to measures, all cells of one after all of another."""
+        places = [i for i in which for _ in self.steps(i)]
+        sums = [
+            (self.dialect.sum if self._wide(i) else self.dialect.row_sum)(part)
+            for i, part in zip(places, parts, strict=True)
+        ]
+        return ", ".join(sums)
 
     def _own_part(self, step: str, weight: str, wide: bool) -> str:
         """A row's steps, weighed where a row is a unit."""
