@@ -32,7 +32,9 @@ def opened(address: str) -> Iterator[Any]:
     """A new session, which is known to answer."""
     session = _connected(address) if address.startswith(CONNECT) else _beside(_found(address))
     try:
-        _ = session.version  # over Connect nothing was asked so far
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of how often it was tried
+            _ = session.version  # over Connect nothing was asked so far
         yield session
     finally:
         if is_remote(session):
