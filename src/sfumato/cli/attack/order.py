@@ -15,6 +15,7 @@ from sfumato import charts
 from sfumato.attacks import Outcome, Side
 from sfumato.attacks.outcome import percent
 from sfumato.cli.failure import INTERRUPTED
+from sfumato.cli.files import write
 from sfumato.cli.formats import Target
 from sfumato.cli.progress import working
 from sfumato.cli.screen import can_ask, errors, output, say, show
@@ -63,11 +64,14 @@ class Order:
         except KeyboardInterrupt:
             say(errors(), "interrupted: no outcome so far", "bold red")
             raise typer.Exit(INTERRUPTED) from None
+        if self.plot is not None:
+            write(self.plot, lambda file: charts.save(outcome.plot(), file))
         if self.as_json:
             output().out(outcome.to_json(), highlight=False)
         else:
             tell(outcome, quiet=self.quiet)
-        self._draw(outcome)
+        if self.plot is not None and not self.quiet:
+            say(errors(), f"chart: {self.plot}")
 
     def _allowed(self, attack: Callable[..., Outcome], sizes: dict[str, Any]) -> Outcome:
         """Ask for leave where it would take long, unless --yes gave it."""
@@ -95,16 +99,6 @@ class Order:
                 told(Phase(f"{self.name}: {done:,} of {of:,}", done + 1, of))
 
             yield tell_phase
-
-    def _draw(self, outcome: Outcome) -> None:
-        if self.plot is None:
-            return
-        try:
-            charts.save(outcome.plot(), self.plot)
-        except OSError as error:
-            raise InvalidArgument(f"{str(self.plot)!r} cannot be written: {error.strerror}; choose another") from None
-        if not self.quiet:
-            say(errors(), f"chart: {self.plot}")
 
 
 def _refuse_without_data(sizes: dict[str, Any]) -> None:
