@@ -43,3 +43,28 @@ def test_files_are_written_although_nobody_reads_what_is_printed(command: str, c
     assert done.returncode == 1 and "Traceback" not in done.stderr  # it printed, and nobody read
     for file in files:
         assert (folder / file).read_text().rstrip().endswith(("</svg>", "</html>"))
+
+
+def mode(file: Path) -> int:
+    return file.stat().st_mode & 0o777
+
+
+def test_what_is_not_private_is_for_its_owner_alone(call: Call, folder: Path) -> None:
+    """A report of risks, and an attack on one's own table; a file that is there keeps its mode."""
+    before = os.umask(0o022)
+    try:
+        (folder / "old.html").write_text("")
+        own = (*ATTACK, "--data", "visits.csv", "--columns", "person,day", "--secret", "region")
+        for arguments in (
+            (*RISK, "-o", "r.txt", "--html", "r.html", "--plot", "r.svg"),
+            (*RISK, "--html", "old.html"),
+            (*own, "--plot", "own.svg"),
+            (*ATTACK, "--plot", "made-up.svg"),
+            ("ask", COUNT, "-e", "0.5", "--plot", "n.svg", "-o", "n.csv"),
+        ):
+            assert call(*arguments, "--quiet").code == 0
+    finally:
+        os.umask(before)
+    assert {mode(folder / name) for name in ("r.txt", "r.html", "r.svg", "own.svg")} == {0o600}
+    assert {mode(folder / name) for name in ("old.html", "made-up.svg", "n.svg", "n.csv")} == {0o644}
+    assert "<html" in (folder / "old.html").read_text()

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import InvalidArgument
+from sfumato.owned import owned
 
 
-def write(file: Path, writer: Callable[[Path], Any], hint: str = "choose another") -> None:
-    """Let `writer` write the file; what hinders it is said with a hint."""
+def write(file: Path, writer: Callable[[Path], Any], hint: str = "choose another", *, private: bool = False) -> None:
+    """Let `writer` write the file; what hinders it is said with a hint. A new one may be for its owner alone."""
     try:
-        writer(file)
+        writer(owned(file) if private else file)
     except OSError as error:
         raise InvalidArgument(f"{str(file)!r} cannot be written: {error.strerror}; {hint}") from None

@@ -171,7 +171,7 @@ def _write(
     ]
     for _, path, writer in written:
         if path is not None:
-            write(path, writer)
+            write(path, writer, private=True)
     if file is None and format is Format.JSON:
         output().out(report.to_json().rstrip("\n"), highlight=False)
     elif file is None:

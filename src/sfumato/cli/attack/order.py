@@ -65,7 +65,8 @@ class Order:
             say(errors(), "interrupted: no outcome so far", "bold red")
             raise typer.Exit(INTERRUPTED) from None
         if self.plot is not None:
-            write(self.plot, lambda file: charts.save(outcome.plot(), file))
+            about_own = sizes.get("data") is not None
+            write(self.plot, lambda file: charts.save(outcome.plot(), file), private=about_own)
         if self.as_json:
             output().out(outcome.to_json(), highlight=False)
         else:
