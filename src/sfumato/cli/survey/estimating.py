@@ -40,7 +40,7 @@ class Format(StrEnum):
     JSON = "json"
 
 
-Source = Annotated[Path, typer.Argument(metavar="ANSWERS", help="A CSV file with what was sent, a row each person.")]
+Source = Annotated[Path, typer.Argument(metavar="ANSWERS", help="A .csv or .jsonl file with what was sent.")]
 Sure = Annotated[
     float,
     typer.Option(
