@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from sfumato import checks
 from sfumato.dataset.name import distinct, nearest
@@ -65,6 +65,13 @@ _TYPES = {
     "varchar": "varchar", "bpchar": "char", "bool": "boolean", "timestamptz": "timestamptz",
 }  # fmt: skip
 _KINDS = {"v": "a view", "m": "a materialized view", "f": "a foreign table"}
+
+
+class Described(NamedTuple):
+    """A table as its database spells it: schema and name, and the types of the columns that this user may read."""
+
+    name: tuple[str, str]
+    types: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,25 +130,23 @@ class PostgresTable(ServerTable):
             raise InvalidArgument(f"{self.label} must be in this server; a part of it is a foreign table; copy it")
         return frozenset(f"postgresql:{system}/{database}/{part}" for part, _ in parts)
 
-    @property
-    def parts(self) -> tuple[str, str]:
-        """The names of schema and table as the catalogue spells them."""
-        with self.connect() as connection:
-            _, schema, table = self._find(connection)
-        return schema, table
-
     def types(self) -> dict[str, str]:
         """The type of every column that this user may read, by its own name."""
         with self.connect() as connection:
             self._check(connection)
-            (oid, *_) = self._find(connection)
-            columns = [(name, _TYPES.get(type, type)) for name, type in connection.execute(_COLUMNS, [oid]).fetchall()]
+            columns = self.described(connection).types
         if not columns:
             raise InvalidArgument(
                 f"{self.label} must be readable; permission was denied; let the database's owner GRANT SELECT on it"
             )
-        distinct((name for name, _ in columns), where=self.label)
-        return dict(columns)
+        distinct(columns, where=self.label)
+        return columns
+
+    def described(self, connection: Any) -> Described:
+        """What the catalogue says of it, on a connection that is there."""
+        oid, schema, table = self._find(connection)
+        columns = connection.execute(_COLUMNS, [oid]).fetchall()
+        return Described((schema, table), {name: _TYPES.get(type, type) for name, type in columns})
 
     def _find(self, connection: Any) -> tuple[int, str, str]:
         """Its number, its schema and its name as they are spelled; one that differs only in case is taken for it."""
