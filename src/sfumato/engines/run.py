@@ -329,7 +329,7 @@ class SqlRun(Rows):
         bits = [f"(({self.dialect.shifted('mask', place + 1)}) & 1)" for place in range(len(self.listed))]
         sums = ", ".join(self.dialect.sum(f"c * {bit}") for bit in bits)
         inner = f"SELECT mask, {each} AS c FROM (SELECT mask, {own} FROM units) AS weights"
-        (totals,) = self.fetch(f"SELECT {sums} FROM ({inner}) AS weighed")
+        (totals,) = self.fetch(f"SELECT {sums} FROM ({self.dialect.once(inner)}) AS weighed")
         return [(place + 1, total) for place, total in enumerate(totals)]
 
 
