@@ -140,7 +140,7 @@ def test_a_visit_is_in_the_words_of_the_file(browser: Browser, tmp_path: Path) -
 
 
 def test_a_page_is_read_from_the_right_where_its_language_is(browser: Browser, tmp_path: Path) -> None:
-    """The whole page turns around, and what it shows of others keeps its own direction; nothing is cut off."""
+    """The whole page turns around, what it shows of others keeps its direction, its digits are read; all is seen."""
     survey = every_kind()
     words = write(tmp_path, lambda text: "كلمة " + " ".join(PARTS.findall(text)), "ar")
     file = sf.survey.page(survey, tmp_path / "page.html", words=words, language="en")
@@ -153,12 +153,14 @@ def test_a_page_is_read_from_the_right_where_its_language_is(browser: Browser, t
             assert box is not None and legend is not None and box["x"] > legend["x"]
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             assert page.get_attribute("#q0 .asked", "lang") == "en" and amiss == []
+            for typed, read in (("٧٥٠٫٥", 15), ("۱۲۰۰", 24), ("750", 15), ("٧٥٠٠", None)):
+                page.fill("#q4 input", typed)
+                asked = {"id": "q4", "kind": "number", "low": "0", "high": "3000", "steps": 60}
+                assert page.evaluate("(asked) => Visit.read(asked).place ?? null", asked) == read
             page.click("#trial summary")
             page.click("#ask")
-            ends = page.evaluate(
-                "[...document.querySelectorAll('#chart text')].map((t) => t.getBoundingClientRect().x)"
-            )
-            assert min(ends) >= 0
+            starts = "[...document.querySelectorAll('#chart text')].map((each) => each.getBoundingClientRect().x)"
+            assert min(page.evaluate(starts)) >= 0
 
 
 def test_words_are_texts_whatever_they_hold(browser: Browser, tmp_path: Path) -> None:

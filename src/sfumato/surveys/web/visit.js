@@ -33,11 +33,14 @@ const Visit = (() => {
     by("act").hidden = true;
   }
 
+  // The digits of Arabic and Persian, and their point, as 0 to 9 and a point.
+  const inDigits = (text) => text.replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (each) => each.charCodeAt(0) & 15).replace("\u066b", ".");
+
   // The place of an answer and its words; an error where it is none.
   function read(question) {
     const box = by(question.id);
     if (question.kind === "number") {
-      const typed = box.querySelector("input").value.trim().replace("\u2212", "-");
+      const typed = inDigits(box.querySelector("input").value.trim()).replace("\u2212", "-");
       const text = /^[+-]?\d+,(\d{1,2}|\d{4,})$/.test(typed) ? typed.replace(",", ".") : typed; // some phones have no point
       if (!text) return { place: null, words: NOTHING };
       const place = text.length > 40 || text.includes("/") ? null : Randomise.placeOf(text, question);
