@@ -18,8 +18,9 @@ from functools import cached_property
 from typing import Any
 
 from sfumato.dataset.column import Key
+from sfumato.engines.centre import averages
 from sfumato.engines.distinct import count_values, list_values
-from sfumato.engines.engine import Cells, Spots
+from sfumato.engines.engine import Among, Cells, Spots
 from sfumato.engines.keys import Keys
 from sfumato.engines.line import Opened, landmarks, place_rows, placed, spots
 from sfumato.engines.rows import Rows
@@ -27,8 +28,8 @@ from sfumato.engines.session import Session
 from sfumato.engines.unknown import Unknown
 from sfumato.engines.weights import WEIGHT, octave, root, weighed, weight
 from sfumato.plan.bound import Measure, Statistic
-from sfumato.plan.influence import BINS, CLOSE, FINE, HALVES, LAST_FINE, MAGNITUDES, ROW_BIN, SIGNED
-from sfumato.plan.price import ROW, PricedMeasure, PricedPlan, sum_step
+from sfumato.plan.influence import BINS, CLOSE, FINE, LAST_FINE, MAGNITUDES, ROW_BIN, SIGNED
+from sfumato.plan.price import ROW, PricedMeasure, PricedPlan
 from sfumato.privacy.sensitivity import Norm
 
 LARGEST_PART = 1 << 52  # steps of one unit in one group; a million squares of it fit 128 bits
@@ -62,21 +63,9 @@ class SqlRun(Rows):
         bins = f"SELECT {place} AS j, count(*) FROM (SELECT {largest}) AS those GROUP BY j"
         return _dense(self.fetch(bins), MAGNITUDES)
 
-    def averages(self, measure: int, priced: PricedMeasure) -> list[int]:
-        """Units by the signed bin of their average value in any group.
-
-        The average is a quotient of integers: a sum of doubles would depend on the order of rows, so on other units.
-        """
-        assert priced.interval is not None
-        step = sum_step(priced.interval.largest)
-        steps = self.rounded(self.clipped(measure, priced.interval), 1 / step)
-        average = self.dialect.wide_over(self.dialect.sum(steps), "count(*)") if self.units else steps
-        averages = f"CAST({average} AS {self.real}) AS m FROM {self.counted} WHERE x{measure} IS NOT NULL"
-        averages += f" GROUP BY {', '.join(self.units)}" if self.units else ""
-        size = octave(self.dialect, f"({self.dialect.scaled('abs(m)', step)})", HALVES)
-        place = f"CAST(CASE WHEN m < 0 THEN {SIGNED - 1} - {size} ELSE {SIGNED} + {size} END AS BIGINT)"
-        bins = f"SELECT {place} AS j, count(*) FROM (SELECT {averages}) AS those GROUP BY j"
-        return _dense(self.fetch(bins), 2 * SIGNED)
+    def averages(self, measure: int, priced: PricedMeasure, among: Among) -> list[int]:
+        """Units by the signed bin of their average value in any group."""
+        return _dense(averages(self, measure, priced, among), 2 * SIGNED)
 
     def prepare(self, measures: Sequence[PricedMeasure]) -> None:
         """One pass by unit: the influence on every measure, and for counts of units the groups it is in, as a mask."""
