@@ -190,22 +190,42 @@ class Rows:
 
     def away(self, measure: int) -> str:
         """The distance of a value from the centre in steps, at most 2**30 by the choice of the steps."""
+        return self.rounded(*self._distance(measure))
+
+    def _distance(self, measure: int) -> tuple[str, Fraction]:
+        """The distance of a value from the centre as a double, and how many steps there are in 1."""
         priced = self.measures[measure]
         assert priced.interval is not None
         assert priced.centre is not None
         distance = f"({self.clipped(measure, priced.interval)} - {self.dialect.real(priced.centre.middle)})"
-        return self.rounded(distance, priced.row_steps / priced.centre.spread)
+        return distance, priced.row_steps / priced.centre.spread
+
+    def is_far(self, measure: int) -> str:
+        """Whether a row with a value may count more than one row; quicker than to find out how much.
+
+        Who is at most row - 1 steps away before rounding is so after it, since a sum of doubles and FLOOR never turn
+        an order round, and ends at row - 1/2 or -row + 3/2, which doubles have.
+        """
+        distance, factor = self._distance(measure)
+        near = self.dialect.real(Fraction(self.measures[measure].row_steps - 1))
+        return f"x{measure} IS NOT NULL AND abs({self.dialect.scaled(distance, factor)}) > {near}"
+
+    def excess(self, measure: int) -> str:
+        """How much more than one row a row with a value counts that is far from the centre."""
+        return f"greatest({self._size(measure)} - {self.measures[measure].row_steps}, 0)"
+
+    def _size(self, measure: int) -> str:
+        """What the parts of a row that is far from the centre have together: |y| rows, or y squared, rounded up."""
+        row, away = self.measures[measure].row_steps, self.away(measure)
+        if self.measures[measure].measure.statistic.is_spread:
+            return self.dialect.over(f"({away} * {away} + {row - 1})", row)
+        return f"abs({away})"
 
     def row_influence(self, measure: int) -> str:
         """At least the sum of the absolute steps of a row; see `halved` for a mean and a variance."""
         priced = self.measures[measure]
         if priced.measure.statistic.is_centred:
-            row, away = priced.row_steps, self.away(measure)
-            size = f"abs({away})"
-            if priced.measure.statistic.is_spread:
-                size = self.dialect.over(f"({away} * {away} + {row - 1})", row)
-            influence = f"greatest({row}, {size})"
-            return or_zero(f"x{measure}", influence)
+            return or_zero(f"x{measure}", f"greatest({priced.row_steps}, {self._size(measure)})")
         return f"abs({self.steps(measure)[0]})"
 
     def check_unchanged(self) -> None:

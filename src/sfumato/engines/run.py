@@ -26,7 +26,7 @@ from sfumato.engines.line import Opened, landmarks, place_rows, placed, spots
 from sfumato.engines.rows import Rows
 from sfumato.engines.session import Session
 from sfumato.engines.unknown import Unknown
-from sfumato.engines.weights import WEIGHT, octave, root, weighed, weight
+from sfumato.engines.weights import WEIGHT, octave, root, taken, weight
 from sfumato.plan.bound import Measure, Statistic
 from sfumato.plan.influence import BINS, CLOSE, FINE, LAST_FINE, MAGNITUDES, ROW_BIN, SIGNED
 from sfumato.plan.price import ROW, PricedMeasure, PricedPlan
@@ -207,6 +207,10 @@ class SqlRun(Rows):
                 return f"CAST(count(*) AS {wide}) * {ROW}"
             case Measure(Statistic.QUANTILES):
                 return f"CAST(count(a{measure}) AS {wide}) * {ROW}"
+        if self.measures[measure].measure.statistic.is_centred:  # most rows are near the centre and count as one row
+            full = f"CAST(count(x{measure}) AS {wide}) * {self.measures[measure].row_steps}"
+            more = f"{self.dialect.sum(self.excess(measure))} FILTER (WHERE {self.is_far(measure)})"
+            return f"{full} + CAST(coalesce({more}, 0) AS {wide})"
         return f"CAST({self.dialect.sum(self.row_influence(measure))} AS {wide})"
 
     def influences(self, measure: int) -> list[int]:
@@ -267,10 +271,27 @@ class SqlRun(Rows):
             parts = [self._own_part(step, weights[i], self._wide(i)) for i in which for step in steps[i]]
             sums = [self.dialect.sum(part) for part in parts]
             return f"SELECT {self.place}, {', '.join(sums)} FROM {self.halved()}{self.by}"
-        parts = [weighed(self.dialect, step, i, self._wide(i)) for i in which for step in steps[i]]
-        sums = [self.dialect.sum(part) for part in parts]
+        sums = [
+            f"{whole} + {taken(self.dialect, step, i, self._wide(i))}"
+            for i in which
+            for whole, step in zip(self._whole(i), steps[i], strict=True)
+        ]
         joined = f"{self.halved()} LEFT JOIN {self._heavy(which, limits)} USING ({', '.join(self.units)})"
         return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
+
+    def _whole(self, measure: int) -> list[str]:
+        """The sums of a group's rows without weights: of the steps that each row has."""
+        priced, wide = self.measures[measure], self.dialect.wide
+        if priced.measure.statistic is Statistic.COUNT:
+            rows = "count(*)" if priced.measure.argument is None else f"count(*) FILTER (WHERE x{measure})"
+            return [f"CAST({rows} AS {wide}) * {ROW}"]
+        if not priced.measure.statistic.is_centred:
+            return [self.dialect.sum(step) for step in self.steps(measure)]
+        halves = [f"{half}{measure}" for half in ("q" * priced.measure.statistic.is_spread + "p")]
+        sums = [f"coalesce(CAST({self.dialect.sum(half)} AS {wide}), 0)" for half in halves]
+        full = f"CAST(count(x{measure}) AS {wide}) * {priced.row_steps}"
+        rest = " - ".join([full, *sums])
+        return [sums[0], rest, sums[1]] if priced.measure.statistic.is_spread else [sums[0], rest]
 
     def _own_part(self, step: str, weight: str, wide: bool) -> str:
         """A row's steps, weighed where a row is a unit."""
