@@ -18,7 +18,7 @@ from sfumato.dataset.table import Table, table
 from sfumato.engines.choose import EngineOfTables
 from sfumato.engines.dialect import Dialect
 from sfumato.engines.engine import Among
-from sfumato.engines.postgres_dialect import PostgresDialect
+from sfumato.engines.postgres.dialect import PostgresDialect
 from sfumato.plan.price import Centre, PricedMeasure, PricedPlan
 from sfumato.privacy.guarantee import Guarantee
 

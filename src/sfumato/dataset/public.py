@@ -19,9 +19,8 @@ from sfumato.dataset.source import (
     DuckdbTable,
     Frame,
     ParquetFiles,
-    PostgresTable,
+    ServerTable,
     Source,
-    SparkTable,
     read_source,
 )
 from sfumato.errors import InvalidArgument
@@ -50,7 +49,7 @@ def keys_from(source: object, column: str, *, type: str | None = None) -> tuple[
 
 
 def _readable(public: Source) -> Source:
-    if isinstance(public, (PostgresTable, SparkTable)):
+    if isinstance(public, ServerTable):
         raise InvalidArgument(f"{public.label} must be a file or a frame; got a server's table; export it to parquet")
     return public
 

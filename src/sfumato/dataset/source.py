@@ -21,13 +21,12 @@ from sfumato import checks
 from sfumato.dataset.duckdb_table import DuckdbTable
 from sfumato.dataset.files import CsvFiles, ParquetFiles, find_delimiter
 from sfumato.dataset.frame import Frame, library_of
-from sfumato.dataset.postgres_table import SCHEMES, PostgresTable
-from sfumato.dataset.spark_table import SCHEME, SparkTable
+from sfumato.dataset.server import ServerTable, read_server, ways_to_write
 from sfumato.errors import InvalidArgument
 
-__all__ = ["CsvFiles", "DuckdbTable", "Frame", "ParquetFiles", "PostgresTable", "Source", "SparkTable", "read_source"]
+__all__ = ["CsvFiles", "DuckdbTable", "Frame", "ParquetFiles", "ServerTable", "Source", "read_source"]
 
-Source = ParquetFiles | CsvFiles | Frame | DuckdbTable | PostgresTable | SparkTable
+Source = ParquetFiles | CsvFiles | Frame | DuckdbTable | ServerTable
 
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+):", re.IGNORECASE)  # two letters at least: C: is a drive
 _DUCKDB = "duckdb:///"
@@ -55,15 +54,13 @@ def _read_text(text: str, folder: str) -> Source:
         if not path or not name:
             raise InvalidArgument(f"source must name file and table; got {text!r}; write duckdb:///file.db#table")
         return DuckdbTable(os.path.join(folder, path), name)
-    if text.startswith(SCHEMES):
-        return PostgresTable.read(text)
-    if text.startswith(SCHEME):
-        return SparkTable.read(text)
+    if server := read_server(text):
+        return server
     if scheme := _SCHEME.match(text):
         # the rest of an address may hold a password
+        *ways, last = ["a path", "a glob", "duckdb:///file.db#table", *ways_to_write()]
         raise InvalidArgument(
-            "source must be a path, a glob, duckdb:///file.db#table, postgresql://user@host/database#table or "
-            f"spark:catalog.table; got an address of {scheme[1]!r}; export it to parquet"
+            f"source must be {', '.join(ways)} or {last}; got an address of {scheme[1]!r}; export it to parquet"
         )
     pattern = text if os.path.isabs(text) else os.path.join(glob.escape(folder), text)
     match Path(text).suffix.lower():

@@ -5,20 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sfumato.dataset.postgres_table import PostgresTable
+from sfumato.dataset.server import ServerTable, module_of
 from sfumato.dataset.source import Source
-from sfumato.dataset.spark_table import SparkTable
 from sfumato.engines.duckdb import DuckdbEngine
 from sfumato.engines.engine import Engine, Run
-from sfumato.engines.postgres import PostgresEngine
-from sfumato.engines.spark import SparkEngine
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.price import PricedPlan
-
-SERVERS: dict[type, type] = {  # sources that have an engine of their own; others: DuckDB
-    PostgresTable: PostgresEngine,
-    SparkTable: SparkEngine,
-}
 
 
 class EngineOfTables:
@@ -31,7 +23,8 @@ class EngineOfTables:
     def run(self, plan: PricedPlan) -> Iterator[Run]:
         """Open the data of one question."""
         (source, *_) = (table.source for table in plan.bound.table.tables.values())
-        engine: Engine = SERVERS.get(type(source), DuckdbEngine)(**self._given)
+        chosen = module_of(source.begins).Engine if isinstance(source, ServerTable) else DuckdbEngine
+        engine: Engine = chosen(**self._given)
         with engine.run(plan) as run:
             yield run
 
@@ -47,6 +40,4 @@ def check_together(plan: PricedPlan) -> None:
 
 
 def _place(source: Source) -> str:
-    if isinstance(source, (PostgresTable, SparkTable)):
-        return f"{type(source).__name__} {source.address}"
-    return "this machine"
+    return source.place if isinstance(source, ServerTable) else "this machine"

@@ -99,6 +99,17 @@ class Rows:
         """The rows that count: those in a group; read when its keys are known."""
         return self.view("kept", self._kept())
 
+    @cached_property
+    def among(self) -> str:
+        """The rows that count, without the place of their group where that is quicker."""
+        if self.placed or len(self.groups) != 1 or not 0 < len(self.listed) <= self.dialect.most_listed:
+            return self.kept
+        (group,), (key,) = self.bound.groups, self.groups
+        if group.kind is Kind.REAL or not all(str(value).isprintable() for (value,) in self.listed):
+            return self.kept
+        listed = ", ".join(self.lower.value(value, group.kind) for (value,) in self.listed)
+        return self.view("kept", f"SELECT * FROM {self.counted} WHERE {key} IN ({listed})")
+
     def _kept(self) -> str:
         if not self.groups:
             return f"SELECT * FROM {self.counted}"
@@ -127,7 +138,7 @@ class Rows:
         double = f"CAST({rendered} AS {self.real})"
         if isinstance(argument.expression, Column) and not self.table.inputs:  # read without what is no number
             return double
-        return f"CASE WHEN {self.dialect.is_number(double)} THEN {double} END"
+        return self.dialect.numbers(double)
 
     def clipped(self, measure: int, interval: Interval) -> str:
         """The value of a row, cut at the bounds."""
@@ -155,15 +166,29 @@ class Rows:
         parts = [q, f"{row} - {p} - {q}", p] if priced.measure.statistic.is_spread else [p, f"{row} - {p}"]
         return [f"coalesce({part}, 0)" for part in parts]
 
-    def address(self, measure: int) -> str:
+    def address(self, measure: int, x: str = "") -> str:
         """Where the value of a row lies on its ruler; it must have one."""
-        return address(self.dialect, self.measures[measure].ruler, f"x{measure}")
+        return address(self.dialect, self.measures[measure].ruler, x or f"x{measure}")
 
-    def addressed(self) -> str:
-        """The rows that count, with the addresses of their values where there are quantiles of these."""
+    def end(self, measure: int, which: str) -> str:
+        """Where the least (`min`) or the largest (`max`) value of several rows lies, if they have any."""
+        if self.dialect.narrow:
+            return f"{which}(a{measure})"
+        x = f"{which}(x{measure})"
+        return f"CASE WHEN {x} IS NOT NULL THEN {self.address(measure, x)} END"
+
+    def values(self, measure: int) -> str:
+        """How many of several rows have a value, for quantiles."""
+        return f"count({'a' if self.dialect.narrow else 'x'}{measure})"
+
+    def addressed(self, grouped: bool = True) -> str:
+        """The rows that count, with the addresses of their values where there are quantiles of these.
+
+        Unless `grouped`, the place of their group may be left out.
+        """
         asked = [i for i, priced in enumerate(self.measures) if priced.measure.points]
-        if not asked:
-            return self.kept
+        if not asked or not self.dialect.narrow:
+            return self.kept if grouped else self.among
         addresses = [f"CASE WHEN x{i} IS NOT NULL THEN {self.address(i)} END AS a{i}" for i in asked]
         return f"(SELECT *, {', '.join(addresses)} FROM {self.kept}) AS addressed"
 
@@ -190,43 +215,25 @@ class Rows:
 
     def away(self, measure: int) -> str:
         """The distance of a value from the centre in steps, at most 2**30 by the choice of the steps."""
-        return self.rounded(*self._distance(measure))
-
-    def _distance(self, measure: int) -> tuple[str, Fraction]:
-        """The distance of a value from the centre as a double, and how many steps there are in 1."""
         priced = self.measures[measure]
         assert priced.interval is not None
         assert priced.centre is not None
         distance = f"({self.clipped(measure, priced.interval)} - {self.dialect.real(priced.centre.middle)})"
-        return distance, priced.row_steps / priced.centre.spread
-
-    def is_far(self, measure: int) -> str:
-        """Whether a row with a value may count more than one row; quicker than to find out how much.
-
-        Who is at most row - 1 steps away before rounding is so after it, since a sum of doubles and FLOOR never turn
-        an order round, and ends at row - 1/2 or -row + 3/2, which doubles have.
-        """
-        distance, factor = self._distance(measure)
-        near = self.dialect.real(Fraction(self.measures[measure].row_steps - 1))
-        return f"x{measure} IS NOT NULL AND abs({self.dialect.scaled(distance, factor)}) > {near}"
-
-    def excess(self, measure: int) -> str:
-        """How much more than one row a row with a value counts that is far from the centre."""
-        return f"greatest({self._size(measure)} - {self.measures[measure].row_steps}, 0)"
-
-    def _size(self, measure: int) -> str:
-        """What the parts of a row that is far from the centre have together: |y| rows, or y squared, rounded up."""
-        row, away = self.measures[measure].row_steps, self.away(measure)
-        if self.measures[measure].measure.statistic.is_spread:
-            return self.dialect.over(f"({away} * {away} + {row - 1})", row)
-        return f"abs({away})"
+        return self.rounded(distance, priced.row_steps / priced.centre.spread)
 
     def row_influence(self, measure: int) -> str:
         """At least the sum of the absolute steps of a row; see `halved` for a mean and a variance."""
         priced = self.measures[measure]
         if priced.measure.statistic.is_centred:
-            return or_zero(f"x{measure}", f"greatest({priced.row_steps}, {self._size(measure)})")
-        return f"abs({self.steps(measure)[0]})"
+            row, away = priced.row_steps, self.away(measure)
+            size = f"abs({away})"
+            if priced.measure.statistic.is_spread:
+                size = self.dialect.over(f"({away} * {away} + {row - 1})", row)
+            influence = f"greatest({row}, {size})"
+            return or_zero(f"x{measure}", influence)
+        (steps,) = self.steps(measure)
+        signed = priced.interval is not None and priced.interval.low < 0
+        return f"abs({steps})" if signed else steps
 
     def check_unchanged(self) -> None:
         """Weights come from one pass and rows from another: had these changed between them, no limit would hold."""

@@ -26,9 +26,9 @@ from sfumato.engines.line import Opened, landmarks, place_rows, placed, spots
 from sfumato.engines.rows import Rows
 from sfumato.engines.session import Session
 from sfumato.engines.unknown import Unknown
-from sfumato.engines.weights import WEIGHT, octave, root, taken, weight
+from sfumato.engines.weights import WEIGHT, influence_bins, octave, root, taken, weight
 from sfumato.plan.bound import Measure, Statistic
-from sfumato.plan.influence import BINS, CLOSE, FINE, LAST_FINE, MAGNITUDES, ROW_BIN, SIGNED
+from sfumato.plan.influence import BINS, MAGNITUDES, SIGNED
 from sfumato.plan.price import ROW, PricedMeasure, PricedPlan
 from sfumato.privacy.sensitivity import Norm
 
@@ -83,9 +83,9 @@ class SqlRun(Rows):
         if self.collapses or not self._weighed():
             return
         columns = ", ".join([*self.units, *(f"{self._influence(i)} AS n{i}" for i in self._weighed())])
-        columns += self._ends("a{0}", "a{0}")
+        columns += self._ends()
         mask = f", {self._mask()} AS mask" if self.masked else ""
-        rows = placed(self, 0) if self._only_quantiles() else self.addressed()
+        rows = placed(self, 0) if self._only_quantiles() else self.addressed(grouped=self.masked)
         self.keep("units", f"SELECT {columns}{mask} FROM {rows} GROUP BY {', '.join(self.units)}")
         if self.paired:
             pair = ", ".join([*self.units, "g"])
@@ -106,7 +106,7 @@ class SqlRun(Rows):
             parts = self._unknown.parts()
         else:
             rows = placed(self, 0) if self._only_quantiles() else self.halved()
-            parts = f"SELECT {by}, {self.part_sums()}{self._ends('a{0}', 'a{0}')} FROM {rows} GROUP BY {by}"
+            parts = f"SELECT {by}, {self.part_sums()}{self._ends()} FROM {rows} GROUP BY {by}"
         self.keep("parts", parts)
         squares = [f"{self._squares(i)} AS q{i}" for i in names]
         squares += [f"max({name}) AS t{i}" for i in names for name in names[i] if self.measures[i].measure.points]
@@ -116,7 +116,7 @@ class SqlRun(Rows):
         self.keep(
             "units",
             f"SELECT {', '.join([units, *ends, *norms])} FROM (SELECT {units}, {', '.join(squares)}"
-            f"{self._ends('lo{0}', 'hi{0}')} FROM parts GROUP BY {units}) AS squared",
+            f"{self._ends(of_parts=True)} FROM parts GROUP BY {units}) AS squared",
         )
 
     def _squares(self, measure: int) -> str:
@@ -136,12 +136,14 @@ class SqlRun(Rows):
 
     def _only_quantiles(self) -> bool:
         """Whether quantiles of the same values are all that is asked: then their table has all that counts."""
-        return len(self.measures) == 1 and bool(self.measures[0].measure.points)
+        return self.dialect.narrow and len(self.measures) == 1 and bool(self.measures[0].measure.points)
 
-    def _ends(self, low: str, high: str) -> str:
+    def _ends(self, of_parts: bool = False) -> str:
         """The addresses of a unit's least and of its largest value, for quantiles."""
         asked = [i for i, priced in enumerate(self.measures) if priced.measure.points]
-        return "".join(f", min({low.format(i)}) AS lo{i}, max({high.format(i)}) AS hi{i}" for i in asked)
+        if of_parts:
+            return "".join(f", min(lo{i}) AS lo{i}, max(hi{i}) AS hi{i}" for i in asked)
+        return "".join(f", {self.end(i, 'min')} AS lo{i}, {self.end(i, 'max')} AS hi{i}" for i in asked)
 
     def _part_names(self, measure: int) -> list[str]:
         return [f"s{measure}_{cell}" for cell in range(max(1, self.measures[measure].cells))]
@@ -172,7 +174,7 @@ class SqlRun(Rows):
             case Measure(Statistic.COUNT):
                 return [f"least(count(*) FILTER (WHERE x{measure}), {MOST_ROWS})"]
             case Measure(Statistic.QUANTILES):
-                return [f"least(count(a{measure}), {MOST_ROWS})"]
+                return [f"least({self.values(measure)}, {MOST_ROWS})"]
         sums = [f"CAST({self.dialect.sum(step)} AS {self.dialect.wide})" for step in self.steps(measure)]
         return [f"CAST(least(greatest({sum}, {-LARGEST_PART}), {LARGEST_PART}) AS BIGINT)" for sum in sums]
 
@@ -202,16 +204,12 @@ class SqlRun(Rows):
         match self.measures[measure].measure:
             case Measure(Statistic.UNITS):
                 groups = self.dialect.bits(self._mask())
-                return f"CAST({groups} AS {wide}) * {ROW}" if self.masked else f"CAST({ROW} AS {wide})"
+                return self.dialect.unit_steps(groups, ROW) if self.masked else f"CAST({ROW} AS {wide})"
             case Measure(Statistic.COUNT, None):
-                return f"CAST(count(*) AS {wide}) * {ROW}"
+                return self.dialect.unit_steps("count(*)", ROW)
             case Measure(Statistic.QUANTILES):
-                return f"CAST(count(a{measure}) AS {wide}) * {ROW}"
-        if self.measures[measure].measure.statistic.is_centred:  # most rows are near the centre and count as one row
-            full = f"CAST(count(x{measure}) AS {wide}) * {self.measures[measure].row_steps}"
-            more = f"{self.dialect.sum(self.excess(measure))} FILTER (WHERE {self.is_far(measure)})"
-            return f"{full} + CAST(coalesce({more}, 0) AS {wide})"
-        return f"CAST({self.dialect.sum(self.row_influence(measure))} AS {wide})"
+                return self.dialect.unit_steps(self.values(measure), ROW)
+        return self.dialect.unit_sum(self.row_influence(measure))
 
     def influences(self, measure: int) -> list[int]:
         """Units by the bin of their influence; a unit without any is in no bin."""
@@ -222,12 +220,7 @@ class SqlRun(Rows):
         if not self.units:
             table = f"(SELECT {self.row_influence(measure)} AS n{measure} FROM {self.kept}) AS those"
         rows = f"SELECT CAST({n} AS {self.real}) / {self.measures[measure].row_steps} AS v FROM {table} WHERE {n} > 0"
-        fine, coarse = f"ceil({FINE} * e - 1e-6) + {ROW_BIN}", f"ceil(e - {CLOSE} - 1e-6) + {LAST_FINE}"
-        place = f"CASE WHEN e <= {CLOSE} THEN greatest({fine}, 0) ELSE least({coarse}, {BINS - 1}) END"
-        once = self.dialect.once
-        exponents = once(f"SELECT {self.dialect.log2('v')} AS e FROM ({once(rows)}) AS rows_of_units")
-        bins = f"SELECT CAST({place} AS BIGINT) AS j, count(*) FROM ({exponents}) AS octaves GROUP BY j"
-        return _dense(self.fetch(bins), BINS)
+        return _dense(self.fetch(influence_bins(self.dialect, rows)), BINS)
 
     def cells(self, limits: Sequence[int]) -> Cells:
         """The weighted sums of every group: one pass over the rows, and one over the units where units are counted."""
@@ -342,7 +335,7 @@ class SqlRun(Rows):
         bits = [f"(({self.dialect.shifted('mask', place + 1)}) & 1)" for place in range(len(self.listed))]
         sums = ", ".join(self.dialect.sum(f"c * {bit}") for bit in bits)
         inner = f"SELECT mask, {each} AS c FROM (SELECT mask, {own} FROM units) AS weights"
-        (totals,) = self.fetch(f"SELECT {sums} FROM ({inner}) AS weighed")
+        (totals,) = self.fetch(f"SELECT {sums} FROM ({self.dialect.once(inner)}) AS weighed")
         return [(place + 1, total) for place, total in enumerate(totals)]
 
 

@@ -17,7 +17,6 @@ import numpy as np
 
 from sfumato.dataset.kind import Kind
 from sfumato.dataset.public_table import PublicTable
-from sfumato.dataset.spark_table import SparkTable
 from sfumato.dataset.table import Table
 from sfumato.engines.dialect import Dialect
 from sfumato.engines.duckdb_session import DuckdbSession
@@ -25,7 +24,8 @@ from sfumato.engines.engine import Integers
 from sfumato.engines.failing import failing
 from sfumato.engines.run import SqlRun
 from sfumato.engines.session import Listed
-from sfumato.engines.spark_dialect import SparkDialect
+from sfumato.engines.spark.dialect import SparkDialect
+from sfumato.engines.spark.table import SparkTable
 from sfumato.engines.stored import reading
 from sfumato.plan.price import PricedPlan
 

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataset.kind import Kind
-from sfumato.dataset.postgres_table import PostgresTable
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
 from sfumato.engines.dialect import Dialect
 from sfumato.engines.duckdb_session import DuckdbSession
 from sfumato.engines.engine import Integers
 from sfumato.engines.failing import failing
-from sfumato.engines.postgres_dialect import PostgresDialect
+from sfumato.engines.postgres.dialect import PostgresDialect
+from sfumato.engines.postgres.table import PostgresTable
 from sfumato.engines.run import SqlRun
 from sfumato.engines.session import Listed
 from sfumato.engines.stored import reading
@@ -66,8 +66,8 @@ class PostgresSession:
     def reading(self, table: Table, names: Mapping[str, str], units: Sequence[str], alias: str) -> str:
         """A query for columns of a table; the unit's as they are stored, text by its letters."""
         assert isinstance(table.source, PostgresTable)
-        where = ".".join(map(quoted, table.source.parts))
-        return reading(_DIALECT, table, where, table.source.types(), names, units)
+        found = table.source.described(self._connection)
+        return reading(_DIALECT, table, ".".join(map(quoted, found.name)), found.types, names, units)
 
     def public(self, table: PublicTable, alias: str) -> str:
         """The rows of a public table, copied."""

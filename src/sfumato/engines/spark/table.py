@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 from urllib.parse import unquote, urlparse
 
 from sfumato import checks
-from sfumato.dataset.kind import Kind, kinds
 from sfumato.dataset.name import distinct
+from sfumato.dataset.server import ServerTable
 from sfumato.errors import InvalidArgument, SourceNotFound
 
 SCHEME = "spark:"
@@ -25,13 +25,14 @@ _TYPES = {"timestamp": "timestamptz", "timestamp_ntz": "timestamp"}
 
 
 @dataclass(frozen=True, slots=True)
-class SparkTable:
+class SparkTable(ServerTable):
     """A table in a catalogue of Spark; `address` says which Spark, none: the session that is there."""
 
     address: str = field(repr=False)
     table: str
 
-    typed: ClassVar[bool] = True
+    begins: ClassVar[str] = SCHEME
+    written: ClassVar[str] = "spark:catalog.table"
 
     @classmethod
     def read(cls, text: str) -> SparkTable:
@@ -48,6 +49,11 @@ class SparkTable:
     def label(self) -> str:
         """The table's name."""
         return f"spark:{self.table}"
+
+    @property
+    def place(self) -> str:
+        """The Spark that is meant."""
+        return f"Spark {self.address}"
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -78,10 +84,6 @@ class SparkTable:
         fields = [(each.name, each.dataType.simpleString()) for each in session.table(self.quoted).schema.fields]
         distinct((name for name, _ in fields), where=self.label)
         return {name: _TYPES.get(type, "string" if type.startswith("string") else type) for name, type in fields}
-
-    def schema(self) -> dict[str, Kind]:
-        """The kind of every column that can be asked about, in order."""
-        return kinds(self.types())
 
     def _described(self, session: Any) -> dict[str, str]:
         """What the catalogue says of it."""

@@ -11,14 +11,13 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from sfumato import checks
-from sfumato.dataset.kind import Kind, kinds
 from sfumato.dataset.name import distinct, nearest
+from sfumato.dataset.server import ServerTable
 from sfumato.errors import InvalidArgument, SourceNotFound
 
-SCHEMES = ("postgresql://", "postgres://")
 OLDEST = 15
 _NAME = re.compile(r'(?:(?P<schema>"[^"]+"|[^".]+)\.)?(?P<table>"[^"]+"|[^".]+)')
 _WAIT = 10  # seconds for a connection
@@ -68,15 +67,24 @@ _TYPES = {
 _KINDS = {"v": "a view", "m": "a materialized view", "f": "a foreign table"}
 
 
+class Described(NamedTuple):
+    """A table as its database spells it: schema and name, and the types of the columns that this user may read."""
+
+    name: tuple[str, str]
+    types: dict[str, str]
+
+
 @dataclass(frozen=True, slots=True)
-class PostgresTable:
+class PostgresTable(ServerTable):
     """A table in PostgreSQL; `address` is that of its database."""
 
     address: str = field(repr=False)  # may hold a password
     namespace: str
     table: str
 
-    typed: ClassVar[bool] = True
+    begins: ClassVar[str] = "postgresql:"
+    written: ClassVar[str] = "postgresql://user@host/database#table"
+    parses: ClassVar[bool] = False
 
     @classmethod
     def read(cls, text: str) -> PostgresTable:
@@ -107,6 +115,11 @@ class PostgresTable:
         return f"{conninfo_to_dict(self.address).get('dbname', 'postgres')}#{self.namespace}.{self.table}"
 
     @property
+    def place(self) -> str:
+        """The database, by its address."""
+        return f"PostgreSQL {self.address}"
+
+    @property
     def identity(self) -> frozenset[str]:
         """The table and its parts by their numbers in the server, however its address is spelled."""
         with self.connect() as connection:
@@ -117,29 +130,23 @@ class PostgresTable:
             raise InvalidArgument(f"{self.label} must be in this server; a part of it is a foreign table; copy it")
         return frozenset(f"postgresql:{system}/{database}/{part}" for part, _ in parts)
 
-    @property
-    def parts(self) -> tuple[str, str]:
-        """The names of schema and table as the catalogue spells them."""
-        with self.connect() as connection:
-            _, schema, table = self._find(connection)
-        return schema, table
-
     def types(self) -> dict[str, str]:
         """The type of every column that this user may read, by its own name."""
         with self.connect() as connection:
             self._check(connection)
-            (oid, *_) = self._find(connection)
-            columns = [(name, _TYPES.get(type, type)) for name, type in connection.execute(_COLUMNS, [oid]).fetchall()]
+            columns = self.described(connection).types
         if not columns:
             raise InvalidArgument(
                 f"{self.label} must be readable; permission was denied; let the database's owner GRANT SELECT on it"
             )
-        distinct((name for name, _ in columns), where=self.label)
-        return dict(columns)
+        distinct(columns, where=self.label)
+        return columns
 
-    def schema(self) -> dict[str, Kind]:
-        """The kind of every column that can be asked about, in order."""
-        return kinds(self.types())
+    def described(self, connection: Any) -> Described:
+        """What the catalogue says of it, on a connection that is there."""
+        oid, schema, table = self._find(connection)
+        columns = connection.execute(_COLUMNS, [oid]).fetchall()
+        return Described((schema, table), {name: _TYPES.get(type, type) for name, type in columns})
 
     def _find(self, connection: Any) -> tuple[int, str, str]:
         """Its number, its schema and its name as they are spelled; one that differs only in case is taken for it."""
