@@ -168,6 +168,10 @@ class Dialect:
         """One of two, by contents."""
         return f"{self.hash(columns)} % 2 = 0"
 
+    def sampled(self, columns: Sequence[str], kinds: Sequence[Kind | None], one_of: int) -> str:
+        """Whether contents of these kinds are among one of so many, by a hash that may be a quick one."""
+        return f"{self.mixed(columns)} % {one_of} = 0"
+
     def bits(self, mask: str) -> str:
         """How many bits are set."""
         return f"bit_count({mask})"

@@ -18,17 +18,18 @@ from functools import cached_property
 from typing import Any
 
 from sfumato.dataset.column import Key
+from sfumato.engines.centre import averages
 from sfumato.engines.distinct import count_values, list_values
-from sfumato.engines.engine import Cells, Spots
+from sfumato.engines.engine import Among, Cells, Spots
 from sfumato.engines.keys import Keys
 from sfumato.engines.line import Opened, landmarks, place_rows, placed, spots
 from sfumato.engines.rows import Rows
 from sfumato.engines.session import Session
 from sfumato.engines.unknown import Unknown
-from sfumato.engines.weights import WEIGHT, influence_bins, octave, root, weighed, weight
+from sfumato.engines.weights import WEIGHT, influence_bins, octave, root, taken, weight
 from sfumato.plan.bound import Measure, Statistic
-from sfumato.plan.influence import BINS, HALVES, MAGNITUDES, SIGNED
-from sfumato.plan.price import ROW, PricedMeasure, PricedPlan, sum_step
+from sfumato.plan.influence import BINS, MAGNITUDES, SIGNED
+from sfumato.plan.price import ROW, PricedMeasure, PricedPlan
 from sfumato.privacy.sensitivity import Norm
 
 LARGEST_PART = 1 << 52  # steps of one unit in one group; a million squares of it fit 128 bits
@@ -62,21 +63,9 @@ class SqlRun(Rows):
         bins = f"SELECT {place} AS j, count(*) FROM (SELECT {largest}) AS those GROUP BY j"
         return _dense(self.fetch(bins), MAGNITUDES)
 
-    def averages(self, measure: int, priced: PricedMeasure) -> list[int]:
-        """Units by the signed bin of their average value in any group.
-
-        The average is a quotient of integers: a sum of doubles would depend on the order of rows, so on other units.
-        """
-        assert priced.interval is not None
-        step = sum_step(priced.interval.largest)
-        steps = self.rounded(self.clipped(measure, priced.interval), 1 / step)
-        average = self.dialect.wide_over(self.dialect.sum(steps), "count(*)") if self.units else steps
-        averages = f"CAST({average} AS {self.real}) AS m FROM {self.counted} WHERE x{measure} IS NOT NULL"
-        averages += f" GROUP BY {', '.join(self.units)}" if self.units else ""
-        size = octave(self.dialect, f"({self.dialect.scaled('abs(m)', step)})", HALVES)
-        place = f"CAST(CASE WHEN m < 0 THEN {SIGNED - 1} - {size} ELSE {SIGNED} + {size} END AS BIGINT)"
-        bins = f"SELECT {place} AS j, count(*) FROM (SELECT {averages}) AS those GROUP BY j"
-        return _dense(self.fetch(bins), 2 * SIGNED)
+    def averages(self, measure: int, priced: PricedMeasure, among: Among) -> list[int]:
+        """Units by the signed bin of their average value in any group."""
+        return _dense(averages(self, measure, priced, among), 2 * SIGNED)
 
     def prepare(self, measures: Sequence[PricedMeasure]) -> None:
         """One pass by unit: the influence on every measure, and for counts of units the groups it is in, as a mask."""
@@ -275,10 +264,27 @@ class SqlRun(Rows):
             parts = [self._own_part(step, weights[i], self._wide(i)) for i in which for step in steps[i]]
             sums = [self.dialect.sum(part) for part in parts]
             return f"SELECT {self.place}, {', '.join(sums)} FROM {self.halved()}{self.by}"
-        parts = [weighed(self.dialect, step, i, self._wide(i)) for i in which for step in steps[i]]
-        sums = [self.dialect.sum(part) for part in parts]
+        sums = [
+            f"{whole} + {taken(self.dialect, step, i, self._wide(i))}"
+            for i in which
+            for whole, step in zip(self._whole(i), steps[i], strict=True)
+        ]
         joined = f"{self.halved()} LEFT JOIN {self._heavy(which, limits)} USING ({', '.join(self.units)})"
         return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
+
+    def _whole(self, measure: int) -> list[str]:
+        """The sums of a group's rows without weights: of the steps that each row has."""
+        priced, wide = self.measures[measure], self.dialect.wide
+        if priced.measure.statistic is Statistic.COUNT:
+            rows = "count(*)" if priced.measure.argument is None else f"count(*) FILTER (WHERE x{measure})"
+            return [f"CAST({rows} AS {wide}) * {ROW}"]
+        if not priced.measure.statistic.is_centred:
+            return [self.dialect.sum(step) for step in self.steps(measure)]
+        halves = [f"{half}{measure}" for half in ("q" * priced.measure.statistic.is_spread + "p")]
+        sums = [f"coalesce(CAST({self.dialect.sum(half)} AS {wide}), 0)" for half in halves]
+        full = f"CAST(count(x{measure}) AS {wide}) * {priced.row_steps}"
+        rest = " - ".join([full, *sums])
+        return [sums[0], rest, sums[1]] if priced.measure.statistic.is_spread else [sums[0], rest]
 
     def _own_part(self, step: str, weight: str, wide: bool) -> str:
         """A row's steps, weighed where a row is a unit."""
