@@ -107,6 +107,10 @@ class Dialect:
         total = self.sum(small)
         return self.wide_over(total, size), self.rest(total, size)
 
+    def row_sum(self, whole: str) -> str:
+        """A sum of rows' whole numbers, of at most 2**31 each in absolute value, as a wide one."""
+        return self.sum(whole)
+
     def unit_sum(self, whole: str) -> str:
         """A sum of one unit's whole numbers, of 0 to 2**52 each, as a wide one; or more than that, beyond 2**53."""
         return f"CAST({self.sum(whole)} AS {self.wide})"

@@ -1,14 +1,15 @@
 """A table that Spark knows; its catalogue is read, not its rows.
 
 An address is `spark:catalog.schema.table` in the session that is there, or `spark:WHERE#catalog.schema.table`, where
-WHERE is a master (`local[4]`, `spark://host:7077`, `yarn`). Spark Connect is refused: there a copy of rows is lost
-between sessions, and without one no limit would hold.
+WHERE is a master (`local[4]`, `spark://host:7077`, `yarn`) or a server of Spark Connect (`sc://host:15002`).
 """
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from urllib.parse import unquote, urlparse
@@ -16,6 +17,7 @@ from urllib.parse import unquote, urlparse
 from sfumato import checks
 from sfumato.dataset.name import distinct
 from sfumato.dataset.server import ServerTable
+from sfumato.engines.spark.opening import Unreachable, opened
 from sfumato.errors import InvalidArgument, SourceNotFound
 
 SCHEME = "spark:"
@@ -41,8 +43,6 @@ class SparkTable(ServerTable):
         address, _, name = text.removeprefix(SCHEME).rpartition("#")
         if _NAME.fullmatch(name) is None:
             raise InvalidArgument("source must name a table of Spark; got none; write spark:catalog.schema.table")
-        if address.startswith("sc://"):
-            raise _over_connect()
         return cls(address, name)
 
     @property
@@ -68,18 +68,22 @@ class SparkTable(ServerTable):
     @property
     def identity(self) -> frozenset[str]:
         """Where its rows lie, and the files if they are on this machine; without a place, its full name."""
-        session = self.session()
-        said = self._described(session)
-        if not (place := said.get("Location")):
-            full = [said.get("Catalog") or "spark_catalog", said.get("Database") or "", self.parts[-1]]
-            return frozenset((f"spark:{'.'.join(full).lower()}",))
-        files = [urlparse(file) for file in session.table(self.quoted).inputFiles()]
+        with self.session() as session:
+            said = self._described(session)
+            if not (place := said.get("Location")):
+                full = [said.get("Catalog") or "spark_catalog", said.get("Database") or "", self.parts[-1]]
+                return frozenset((f"spark:{'.'.join(full).lower()}",))
+            files = [urlparse(file) for file in session.table(self.quoted).inputFiles()]
         local = {os.path.realpath(unquote(file.path)) for file in files if file.scheme in ("", "file")}
         return frozenset({f"spark:{place.rstrip('/')}", *local})
 
     def types(self) -> dict[str, str]:
         """The type of every column by its own name."""
-        session = self.session()
+        with self.session() as session:
+            return self.types_in(session)
+
+    def types_in(self, session: Any) -> dict[str, str]:
+        """The same, in a session that is open."""
         self._described(session)
         fields = [(each.name, each.dataType.simpleString()) for each in session.table(self.quoted).schema.fields]
         distinct((name for name, _ in fields), where=self.label)
@@ -99,31 +103,17 @@ class SparkTable(ServerTable):
             raise InvalidArgument(f"{self.label} must be a table; got a view; save it by frame.write.saveAsTable")
         return said
 
-    def session(self) -> Any:
+    @contextmanager
+    def session(self) -> Iterator[Any]:
         """A session of our own on the Spark that is meant: its settings and names are nobody else's."""
-        from pyspark.sql import SparkSession
-
-        session = None
-        try:
-            session = self._found(SparkSession).newSession()
-        except Exception:  # of several classes; said below, without what it says
-            session = None
-        if session is None:
-            raise SourceNotFound(
-                f"{self.label}: no connection to Spark; check that it runs, and that Java 17 is installed here"
-            )
-        if ".connect." in type(session).__module__:
-            raise _over_connect()
-        return session
-
-    def _found(self, sessions: Any) -> Any:
-        if self.address:
-            return sessions.builder.master(self.address).getOrCreate()
-        return sessions.getActiveSession() or sessions.builder.getOrCreate()
-
-
-def _over_connect() -> InvalidArgument:
-    return InvalidArgument(
-        "source must be a table of a session with a driver here; got Spark Connect, which is not answered yet; "
-        "write spark:MASTER#catalog.table, or ask from the driver's machine"
-    )
+        with ExitStack() as stack:
+            session, why = None, "no connection to Spark; check its address, and that it runs"
+            try:
+                session = stack.enter_context(opened(self.address))
+            except Unreachable as error:
+                why = str(error)
+            except Exception:  # of several classes; said below, without what it says
+                session = None
+            if session is None:
+                raise SourceNotFound(f"{self.label}: {why}")
+            yield session
