@@ -174,7 +174,7 @@ class Dialect:
 
     def sampled(self, columns: Sequence[str], kinds: Sequence[Kind | None], one_of: int) -> str:
         """Whether contents of these kinds are among one of so many, by a hash that may be a quick one."""
-        return f"{self.mixed(columns)} % {one_of} = 0"
+        return f"{self.mixed(columns)} % {one_of} = 1"  # of zero the hash is zero
 
     def bits(self, mask: str) -> str:
         """How many bits are set."""

@@ -210,7 +210,7 @@ class PostgresDialect(Dialect):
         for column, kind in zip(columns, kinds, strict=True):
             whole = kind is Kind.INTEGER
             mixed = f"hashint8extended({column}, {mixed})" if whole else self._hashed(column, mixed)
-        return f"{mixed} % {one_of} = 0"
+        return f"{mixed} % {one_of} = 1"
 
     def bits(self, mask: str) -> str:
         """Of a string of bits."""
