@@ -32,12 +32,17 @@ def averages(run: Rows, measure: int, priced: PricedMeasure, among: Among) -> li
     return run.fetch(f"SELECT {place} AS j, count(*) FROM ({rows}) AS those GROUP BY j")
 
 
+def is_inside(run: Rows) -> str:
+    """Whether the unit of a row is in the sample."""
+    return run.dialect.sampled(run.units, run.table.stored, SAMPLE)
+
+
 def _of(run: Rows, among: Among) -> str:
     """Which units, each as one row; where a row is a unit it has no columns that would decide, so all are looked at."""
     if not run.units:
         assert among is Among.ALL
         return ""
-    by, inside = f" GROUP BY {', '.join(run.units)}", run.dialect.sampled(run.units, run.table.stored, SAMPLE)
+    by, inside = f" GROUP BY {', '.join(run.units)}", is_inside(run)
     match among:
         case Among.ALL:
             return by

@@ -1,8 +1,8 @@
 """What engines spell differently, as a table: types, division, hashes, what is no number, casts, names, wide sums.
 
-SQL is written once, in `lower`, `weights`, `relation`, `rows`, `run`, `line`, `distinct` and `unknown`, and asks a
-dialect wherever engines differ. What stands here is DuckDB's way; another engine overrides what it says otherwise. Each
-method says what must hold, on every engine and for every value: in particular that nothing fails.
+SQL is written once, in `lower`, `weights`, `relation`, `rows`, `run`, `centre`, `line`, `distinct` and `unknown`, and
+asks a dialect wherever engines differ. What stands here is DuckDB's way; another engine overrides what it says
+otherwise. Each method says what must hold, on every engine and for every value: in particular that nothing fails.
 """
 
 from __future__ import annotations

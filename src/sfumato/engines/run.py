@@ -3,7 +3,7 @@
 The rows of a question are one view; a pass over it by unit gives the influences, a second pass joins rows with their
 unit's weight. A weight is an integer f of 2**30ths: f = 2**30 where the influence n is at most C, else
 floor(C * 2**30 / n). A row of v steps counts (v * f) // 2**30, which truncates towards zero; so a unit's rows add up to
-at most n * f / 2**30 <= C in absolute value, exactly.
+at most n * f / 2**30 <= C in absolute value, exactly. Proof: docs/proofs/means.md.
 
 For Gaussian noise the influence is the L2 norm of what a unit has in all groups, so its rows are first collapsed to one
 row by unit and group: a sum there is cut at 2**52 steps, a number of rows at 2**31, squares are whole numbers, and the
