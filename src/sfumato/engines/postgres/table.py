@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from sfumato import checks
 from sfumato.dataset.name import distinct, nearest
 from sfumato.dataset.server import ServerTable
+from sfumato.engines.postgres.refused import why
 from sfumato.errors import InvalidArgument, SourceNotFound
 
 OLDEST = 15
@@ -180,25 +181,16 @@ class PostgresTable(ServerTable):
         """A connection of its own, with settings of ours; what goes wrong is said without the address."""
         import psycopg
 
-        why = ""
+        reason = ""
         try:
             connection = psycopg.connect(
                 self.address, connect_timeout=_WAIT, autocommit=True, application_name="sfumato", client_encoding="UTF8"
             )
         except psycopg.Error as error:
-            why = _reason(str(error))
-        if why:
-            raise SourceNotFound(f"{self.label}: no connection to the database: {why}")
+            reason = why(error)
+        if reason:
+            raise SourceNotFound(f"{self.label}: no connection to the database: {reason}")
         with connection:
             wanted = ", ".join(f"pg_catalog.set_config('{name}', '{value}', false)" for name, value in SETTINGS.items())
             connection.execute(f"SELECT {wanted}")
             yield connection
-
-
-def _reason(said: str) -> str:
-    """Why there is no connection, in our words: those of the server may hold names."""
-    if "password" in said or "authentication" in said or "role" in said:
-        return "it refused the user or the password; set PGPASSWORD, or mend ~/.pgpass"
-    if "database" in said and "does not exist" in said:
-        return "the server has no such database; check its name"
-    return "the server cannot be reached; check host, port and that it runs"
