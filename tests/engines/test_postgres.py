@@ -158,12 +158,6 @@ def test_views_are_refused(few: Server) -> None:
             sf.table(few.at(name), unit="p")
 
 
-def test_a_text_is_not_parsed(server: Server) -> None:
-    server.run("CREATE TABLE t (p bigint, x text)")
-    with pytest.raises(InvalidArgument, match="column 'x': type must be the database's own"):
-        sf.table(server.at("t"), unit="p", columns={"x": sf.column(type="double")})
-
-
 def test_tables_of_one_question_are_in_one_place(few: Server) -> None:
     here = sf.table(pa.table({"p": [1], "y": [1.0]}), unit="p", most_rows=1)
     curator = Curator({"t": sf.table(few.at("t"), unit="p"), "h": here}, allowance=1)

@@ -25,7 +25,6 @@ class ServerTable(ABC):
     begins: ClassVar[str]  # how its addresses begin, as in `SERVERS`
     written: ClassVar[str]  # how one is written
     typed: ClassVar[bool] = True
-    parses: ClassVar[bool] = True  # whether a text can be read as a number or date, since some cast cannot fail
 
     @classmethod
     @abstractmethod

@@ -96,8 +96,8 @@ class Lower:
 
 
 def _ordinary(date: str) -> str:
-    """A date or time of the years 1 to 9999, else NULL."""
-    return f"CASE WHEN {date} >= DATE '0001-01-01' AND {date} < DATE '10000-01-01' THEN {date} END"
+    """Whether a date or time is of the years 1 to 9999."""
+    return f"{date} >= DATE '0001-01-01' AND {date} < DATE '10000-01-01'"
 
 
 def read_column(dialect: Dialect, stored: str, declared: Declared, source: str = "") -> str:
@@ -108,11 +108,11 @@ def read_column(dialect: Dialect, stored: str, declared: Declared, source: str =
     """
     kind = declared.kind or Kind.TEXT
     if kind is Kind.TIMESTAMP:
-        return _ordinary(dialect.read_time(stored, source))
+        return dialect.only(dialect.read_time(stored, source), _ordinary)
     plain = dialect.read(stored, kind, source)
     if kind in DATES:
-        return _ordinary(plain)
-    return f"CASE WHEN {dialect.is_number(plain)} THEN {plain} END" if kind is Kind.REAL else plain
+        return dialect.only(plain, _ordinary)
+    return dialect.only(plain, dialect.is_number) if kind is Kind.REAL else plain
 
 
 def used_columns(expressions: list[Expression], children: Callable[[Expression], tuple[Expression, ...]]) -> set[str]:

@@ -78,7 +78,6 @@ class PostgresTable(ServerTable):
 
     begins: ClassVar[str] = "postgresql:"
     written: ClassVar[str] = "postgresql://user@host/database#table"
-    parses: ClassVar[bool] = False
 
     @classmethod
     def read(cls, text: str) -> PostgresTable:
