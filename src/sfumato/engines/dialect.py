@@ -71,6 +71,10 @@ class Dialect:
         """A value of which something holds, else NULL."""
         return f"CASE WHEN {holds(value)} THEN {value} END"
 
+    def numbers(self, double: str) -> str:
+        """A double, and NULL for what is no number."""
+        return f"CASE WHEN {self.is_number(double)} THEN {double} END"
+
     def read(self, stored: str, kind: Kind, source: str = "") -> str:
         """A stored column as its kind; what does not fit is NULL. `source` is the type that the source has for it."""
         return f"TRY_CAST({stored} AS {self.type(kind)})"
@@ -100,6 +104,14 @@ class Dialect:
         """A sum of whole numbers of 64 bits or wide ones, as a wide one."""
         return f"sum({whole})"
 
+    def unit_sum(self, whole: str) -> str:
+        """A sum of one unit's whole numbers, of 0 to 2**52 each, as a wide one; or more than that, beyond 2**53."""
+        return f"CAST({self.sum(whole)} AS {self.wide})"
+
+    def unit_steps(self, count: str, steps: int) -> str:
+        """A number of one unit's rows or groups, each of so many steps, below 2**22."""
+        return f"CAST({count} AS {self.wide}) * {steps}"
+
     def widened(self, double: str) -> str:
         """A double that is a whole number below 2**63 as a wide one, exactly."""
         return f"CAST({double} AS {self.wide})"
@@ -124,6 +136,10 @@ class Dialect:
     def log2(self, double: str) -> str:
         """The logarithm of a positive double, exact for powers of two; infinite ones may be cut at 2**100."""
         return f"log2({double})"
+
+    def rank(self, double: str, edges: Sequence[float]) -> str | None:
+        """How many of so many ordered numbers a double is not below; None where logarithms are as quick."""
+        return None
 
     def once(self, sql: str) -> str:
         """A query whose columns are computed once, however often they are named."""

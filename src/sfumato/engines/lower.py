@@ -112,7 +112,7 @@ def read_column(dialect: Dialect, stored: str, declared: Declared, source: str =
     plain = dialect.read(stored, kind, source)
     if kind in DATES:
         return dialect.only(plain, _ordinary)
-    return dialect.only(plain, dialect.is_number) if kind is Kind.REAL else plain
+    return dialect.numbers(plain) if kind is Kind.REAL else plain
 
 
 def used_columns(expressions: list[Expression], children: Callable[[Expression], tuple[Expression, ...]]) -> set[str]:

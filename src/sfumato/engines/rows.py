@@ -127,7 +127,7 @@ class Rows:
         double = f"CAST({rendered} AS {self.real})"
         if isinstance(argument.expression, Column) and not self.table.inputs:  # read without what is no number
             return double
-        return f"CASE WHEN {self.dialect.is_number(double)} THEN {double} END"
+        return self.dialect.numbers(double)
 
     def clipped(self, measure: int, interval: Interval) -> str:
         """The value of a row, cut at the bounds."""
@@ -206,7 +206,9 @@ class Rows:
                 size = self.dialect.over(f"({away} * {away} + {row - 1})", row)
             influence = f"greatest({row}, {size})"
             return or_zero(f"x{measure}", influence)
-        return f"abs({self.steps(measure)[0]})"
+        (steps,) = self.steps(measure)
+        signed = priced.interval is not None and priced.interval.low < 0
+        return f"abs({steps})" if signed else steps
 
     def check_unchanged(self) -> None:
         """Weights come from one pass and rows from another: had these changed between them, no limit would hold."""

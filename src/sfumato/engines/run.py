@@ -25,9 +25,9 @@ from sfumato.engines.line import Opened, landmarks, place_rows, placed, spots
 from sfumato.engines.rows import Rows
 from sfumato.engines.session import Session
 from sfumato.engines.unknown import Unknown
-from sfumato.engines.weights import WEIGHT, octave, root, weighed, weight
+from sfumato.engines.weights import WEIGHT, influence_bins, octave, root, weighed, weight
 from sfumato.plan.bound import Measure, Statistic
-from sfumato.plan.influence import BINS, CLOSE, FINE, HALVES, LAST_FINE, MAGNITUDES, ROW_BIN, SIGNED
+from sfumato.plan.influence import BINS, HALVES, MAGNITUDES, SIGNED
 from sfumato.plan.price import ROW, PricedMeasure, PricedPlan, sum_step
 from sfumato.privacy.sensitivity import Norm
 
@@ -213,12 +213,12 @@ class SqlRun(Rows):
         match self.measures[measure].measure:
             case Measure(Statistic.UNITS):
                 groups = self.dialect.bits(self._mask())
-                return f"CAST({groups} AS {wide}) * {ROW}" if self.masked else f"CAST({ROW} AS {wide})"
+                return self.dialect.unit_steps(groups, ROW) if self.masked else f"CAST({ROW} AS {wide})"
             case Measure(Statistic.COUNT, None):
-                return f"CAST(count(*) AS {wide}) * {ROW}"
+                return self.dialect.unit_steps("count(*)", ROW)
             case Measure(Statistic.QUANTILES):
-                return f"CAST(count(a{measure}) AS {wide}) * {ROW}"
-        return f"CAST({self.dialect.sum(self.row_influence(measure))} AS {wide})"
+                return self.dialect.unit_steps(f"count(a{measure})", ROW)
+        return self.dialect.unit_sum(self.row_influence(measure))
 
     def influences(self, measure: int) -> list[int]:
         """Units by the bin of their influence; a unit without any is in no bin."""
@@ -229,12 +229,7 @@ class SqlRun(Rows):
         if not self.units:
             table = f"(SELECT {self.row_influence(measure)} AS n{measure} FROM {self.kept}) AS those"
         rows = f"SELECT CAST({n} AS {self.real}) / {self.measures[measure].row_steps} AS v FROM {table} WHERE {n} > 0"
-        fine, coarse = f"ceil({FINE} * e - 1e-6) + {ROW_BIN}", f"ceil(e - {CLOSE} - 1e-6) + {LAST_FINE}"
-        place = f"CASE WHEN e <= {CLOSE} THEN greatest({fine}, 0) ELSE least({coarse}, {BINS - 1}) END"
-        once = self.dialect.once
-        exponents = once(f"SELECT {self.dialect.log2('v')} AS e FROM ({once(rows)}) AS rows_of_units")
-        bins = f"SELECT CAST({place} AS BIGINT) AS j, count(*) FROM ({exponents}) AS octaves GROUP BY j"
-        return _dense(self.fetch(bins), BINS)
+        return _dense(self.fetch(influence_bins(self.dialect, rows)), BINS)
 
     def cells(self, limits: Sequence[int]) -> Cells:
         """The weighted sums of every group: one pass over the rows, and one over the units where units are counted."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from sfumato.dataset.kind import Kind
 from sfumato.engines.dialect import Dialect
-from sfumato.plan.influence import MAGNITUDES, least_magnitude
+from sfumato.plan.influence import BINS, CLOSE, FINE, LAST_FINE, MAGNITUDES, ROW_BIN, least_magnitude
 from sfumato.plan.ruler import FIRST_OCTAVE, OCTAVE_DIGITS, Ruler
 
 WEIGHT = 1 << 30
@@ -31,9 +32,29 @@ def or_zero(value: str, steps: str) -> str:
 
 def octave(dialect: Dialect, size: str, parts: int = 1) -> str:
     """The bin of a magnitude, by octaves or parts of them."""
+    exponents = [place / parts - LEAST_EXPONENT for place in range(MAGNITUDES * parts - 1)]
+    if place := dialect.rank(size, [_above(exponent) for exponent in exponents]):
+        return place
     logarithm = dialect.log2(f"greatest({size}, {dialect.real(least_magnitude())})")
     exponent = f"ceil({parts} * ({logarithm} + {LEAST_EXPONENT}))"
     return f"least(greatest({exponent}, 0), {MAGNITUDES * parts - 1})"
+
+
+def influence_bins(dialect: Dialect, rows: str) -> str:
+    """How many of the numbers `v` of a query are in each bin of influences (`plan.influence`), in full rows."""
+    little = 1e-6  # a full row is in its bin, whatever its logarithm is rounded to
+    exponents = [(place - ROW_BIN) / FINE if place <= LAST_FINE else place - LAST_FINE + CLOSE for place in range(BINS)]
+    if place := dialect.rank("v", [_above(exponent + little / FINE) for exponent in exponents[:-1]]):
+        return f"SELECT {place} AS j, count(*) FROM ({dialect.once(rows)}) AS rows_of_units GROUP BY j"
+    fine, coarse = f"ceil({FINE} * e - {little}) + {ROW_BIN}", f"ceil(e - {CLOSE} - {little}) + {LAST_FINE}"
+    bin = f"CASE WHEN e <= {CLOSE} THEN greatest({fine}, 0) ELSE least({coarse}, {BINS - 1}) END"
+    logarithms = dialect.once(f"SELECT {dialect.log2('v')} AS e FROM ({dialect.once(rows)}) AS rows_of_units")
+    return f"SELECT CAST({bin} AS BIGINT) AS j, count(*) FROM ({logarithms}) AS octaves GROUP BY j"
+
+
+def _above(exponent: float) -> float:
+    """The least double above a power of two."""
+    return math.nextafter(math.pow(2, exponent), math.inf)
 
 
 def address(dialect: Dialect, ruler: Ruler, x: str) -> str:

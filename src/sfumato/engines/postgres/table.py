@@ -20,7 +20,8 @@ from sfumato.engines.postgres.refused import why
 from sfumato.errors import InvalidArgument, SourceNotFound
 
 OLDEST = 15
-_NAME = re.compile(r'(?:(?P<schema>"[^"]+"|[^".]+)\.)?(?P<table>"[^"]+"|[^".]+)')
+_PLAIN = r'"(?:[^"]|"")+"|[^"#@/:.]+'  # a password may hold a # of its own, and must not be taken for a name
+_ADDRESS = re.compile(rf"(?P<address>.+)#(?:(?P<schema>{_PLAIN})\.)?(?P<table>{_PLAIN})")
 _WAIT = 10  # seconds for a connection
 # Whatever the server's or the user's settings are: names mean the catalogue's functions, texts what they say, and times
 # are in UTC.
@@ -48,12 +49,19 @@ WITH RECURSIVE parts AS (
 ) SELECT parts.oid, c.relkind::text FROM parts JOIN pg_catalog.pg_class c ON c.oid = parts.oid
 """
 _COLUMNS = """
-SELECT a.attname, CASE WHEN t.typtype = 'b' AND n.nspname = 'pg_catalog' THEN t.typname
-                       ELSE n.nspname || '.' || t.typname END
-FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
-JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
-WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped
-AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') ORDER BY a.attnum
+WITH RECURSIVE own AS (
+  SELECT a.attname, a.attnum, a.attgenerated, a.atttypid AS type FROM pg_catalog.pg_attribute a
+  WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped
+  AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT')
+), based AS (
+  SELECT attname, attnum, attgenerated, type FROM own
+  UNION ALL SELECT b.attname, b.attnum, b.attgenerated, t.typbasetype FROM based b
+  JOIN pg_catalog.pg_type t ON t.oid = b.type AND t.typtype = 'd'
+) SELECT b.attname, CASE WHEN b.attgenerated = 'v' THEN 'virtual generated column'
+    WHEN t.typtype = 'e' THEN 'enum' WHEN t.typtype = 'b' AND n.nspname = 'pg_catalog' THEN t.typname
+    ELSE n.nspname || '.' || t.typname END
+FROM based b JOIN pg_catalog.pg_type t ON t.oid = b.type JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+WHERE t.typtype <> 'd' ORDER BY b.attnum
 """
 _PLACE = """
 SELECT (SELECT system_identifier FROM pg_catalog.pg_control_system()), d.oid, pg_catalog.pg_is_in_recovery(),
@@ -63,7 +71,7 @@ WHERE d.datname = pg_catalog.current_database()
 """
 _TYPES = {
     "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real", "float8": "double",
-    "varchar": "varchar", "bpchar": "char", "bool": "boolean", "timestamptz": "timestamptz",
+    "varchar": "varchar", "bpchar": "char", "char": '"char"', "bool": "boolean", "timestamptz": "timestamptz",
 }  # fmt: skip
 _KINDS = {"v": "a view", "m": "a materialized view", "f": "a foreign table"}
 
@@ -86,19 +94,18 @@ class PostgresTable(ServerTable):
         import psycopg
         from psycopg.conninfo import conninfo_to_dict
 
-        address, parted, name = text.partition("#")
-        found = _NAME.fullmatch(name)
-        if not parted or found is None:
+        found = _ADDRESS.fullmatch(text)
+        if found is None:
             raise InvalidArgument(
                 "source must name a database and a table; got no table; write postgresql://user@host/database#table"
             )
         try:
-            conninfo_to_dict(address)
+            conninfo_to_dict(found["address"])
         except psycopg.ProgrammingError:  # it quotes the address
             raise InvalidArgument(
                 "source must be an address that PostgreSQL reads; got another; write postgresql://user@host/database#table"
             ) from None
-        return cls(address, (found["schema"] or "public").strip('"'), found["table"].strip('"'))
+        return cls(found["address"], _unquoted(found["schema"] or "public"), _unquoted(found["table"]))
 
     @property
     def label(self) -> str:
@@ -193,3 +200,7 @@ class PostgresTable(ServerTable):
             wanted = ", ".join(f"pg_catalog.set_config('{name}', '{value}', false)" for name, value in SETTINGS.items())
             connection.execute(f"SELECT {wanted}")
             yield connection
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
