@@ -7,17 +7,20 @@ An address is `postgresql://user@host/database#schema.table`, as libpq reads it;
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from sfumato import checks
 from sfumato.dataset.name import distinct, nearest
-from sfumato.dataset.server import ServerTable
+from sfumato.dataset.server import MOST_PUBLIC, ServerTable, too_many
 from sfumato.engines.postgres.refused import why
+from sfumato.engines.postgres.whole import whole
 from sfumato.errors import InvalidArgument, SourceNotFound
+from sfumato.plan.node import quoted
 
 OLDEST = 15
 _PLAIN = r'"(?:[^"]|"")+"|[^"#@/:.]+'  # a password may hold a # of its own, and must not be taken for a name
@@ -45,7 +48,12 @@ AND n.nspname NOT LIKE 'pg\\_temp%%' AND pg_catalog.lower(n.nspname) = pg_catalo
 _PARTS = """
 WITH RECURSIVE parts AS (
   SELECT %s::pg_catalog.oid AS oid
-  UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN parts ON i.inhparent = parts.oid
+  UNION SELECT each.part FROM parts JOIN (
+    SELECT inhparent AS whole, inhrelid AS part FROM pg_catalog.pg_inherits
+    UNION ALL SELECT r.ev_class, d.refobjid FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_depend d
+    ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
+    AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass WHERE r.ev_type = '1'
+  ) AS each ON each.whole = parts.oid
 ) SELECT parts.oid, c.relkind::text FROM parts JOIN pg_catalog.pg_class c ON c.oid = parts.oid
 """
 _COLUMNS = """
@@ -83,6 +91,7 @@ class PostgresTable(ServerTable):
     address: str = field(repr=False)  # may hold a password
     namespace: str
     table: str
+    public: bool = False  # then all of it may be read, and a view as well
 
     begins: ClassVar[str] = "postgresql:"
     written: ClassVar[str] = "postgresql://user@host/database#table"
@@ -121,12 +130,12 @@ class PostgresTable(ServerTable):
 
     @property
     def identity(self) -> frozenset[str]:
-        """The table and its parts by their numbers in the server, however its address is spelled."""
+        """The table and its parts by their numbers in the server, however its address is spelled; a view's tables."""
         with self.connect() as connection:
             system, database, *_ = connection.execute(_PLACE).fetchone()
             (oid, *_) = self._find(connection)
             parts = connection.execute(_PARTS, [oid]).fetchall()
-        if any(kind == "f" for _, kind in parts):
+        if any(kind == "f" for _, kind in parts) and not self.public:
             raise InvalidArgument(f"{self.label} must be in this server; a part of it is a foreign table; copy it")
         return frozenset(f"postgresql:{system}/{database}/{part}" for part, _ in parts)
 
@@ -150,6 +159,26 @@ class PostgresTable(ServerTable):
         distinct((name for name, _ in columns), where=self.label)
         return dict(columns)
 
+    def as_public(self) -> PostgresTable:
+        """The same as a PUBLIC one."""
+        return replace(self, public=True)
+
+    def rows(self, columns: Sequence[str] = ()) -> Any:
+        """All rows of a PUBLIC one."""
+        import psycopg
+
+        if not self.public:
+            return ServerTable.rows(self, columns)
+        checks.installed("pyarrow", extra="arrow", needs="a public table")
+        types, where, found = self.types(), ".".join(map(quoted, self.parts)), None
+        with contextlib.suppress(psycopg.Error), self.connect() as connection:  # its message may hold values of others
+            found = whole(connection, where, types, columns, MOST_PUBLIC)
+        if found is None:
+            raise InvalidArgument(f"{self.label} must be readable; the database could not read it; try it in psql")
+        if found.num_rows > MOST_PUBLIC:
+            raise too_many(self.label)
+        return found
+
     def _find(self, connection: Any) -> tuple[int, str, str]:
         """Its number, its schema and its name as they are spelled; one that differs only in case is taken for it."""
         found = connection.execute(_TABLES, [self.namespace]).fetchall()
@@ -164,7 +193,7 @@ class PostgresTable(ServerTable):
             )
             raise SourceNotFound(f"{self.label}: unknown table {self.namespace}.{self.table}; {advice}")
         oid, schema, table, kind = chosen[0]
-        if kind in _KINDS:
+        if kind in _KINDS and not self.public:
             # a query may tie the rows of many people together, so that one of them moves the rows of all
             raise InvalidArgument(f"{self.label} must be a table; got {_KINDS[kind]}; create a table from it")
         return oid, schema, table
@@ -176,7 +205,7 @@ class PostgresTable(ServerTable):
             raise InvalidArgument(f"{self.label} must be in PostgreSQL {OLDEST} or newer; got {version // 10_000}")
         if encoding != "UTF8":
             raise InvalidArgument(f"{self.label} must be in a database of encoding UTF8; got {encoding}; convert it")
-        if standby or not temporary:
+        if (standby or not temporary) and not self.public:
             got = "a standby" if standby else "a user without TEMP"
             raise InvalidArgument(
                 f"{self.label} must be where temporary tables may be made; got {got}; ask the database's owner"
