@@ -23,12 +23,11 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Path]:
     return run("demo", "--keep", "city", folder=folder), folder / "city"
 
 
-def test_the_demo_is_done_in_15_seconds(shown: tuple[Ran, Path]) -> None:
-    """It says so itself; on a machine with nothing else to do it takes two."""
+def test_the_demo_says_how_long_it_took(shown: tuple[Ran, Path]) -> None:
+    """How long that may be is a matter of bench/start.py."""
     ran, _ = shown
     assert ran.code == 0, ran.err
-    took = re.search(r"The demo took ([\d.]+) s\.", ran.out)
-    assert took is not None and float(took[1]) < 15
+    assert re.search(r"The demo took [\d.]+ s\.", ran.out)
 
 
 def test_private_answers_stand_beside_the_exact_ones(shown: tuple[Ran, Path]) -> None:

@@ -23,6 +23,8 @@ class Dialect:
     wide: ClassVar[str] = "HUGEINT"  # whole numbers of 38 digits
     number: ClassVar[str] = "UINTEGER"  # those of 32 bits
     small: ClassVar[str] = "INTEGER"  # signed ones of 32 bits, whose sums `sum` also takes
+    narrow: ClassVar[bool] = True  # whether rows of quantiles are kept as pairs of unit and place; else read again
+    most_listed: ClassVar[int] = 0  # so many keys are written into a question sooner than joined
     snapshot: ClassVar[bool] = True  # whether all passes of a question see the same rows; if not, they are copied
     any_order: ClassVar[str] = ""  # what a window is ordered by where no row differs from another
     types: ClassVar[Mapping[Kind, str]] = {kind: kind.value for kind in Kind}
@@ -103,6 +105,11 @@ class Dialect:
     def sum(self, whole: str) -> str:
         """A sum of whole numbers of 64 bits or wide ones, as a wide one."""
         return f"sum({whole})"
+
+    def sum_parts(self, small: str, size: int) -> tuple[str, str]:
+        """A sum of small numbers, which may need more than 64 bits: how often it holds `size`, and the rest."""
+        total = self.sum(small)
+        return self.wide_over(total, size), self.rest(total, size)
 
     def unit_sum(self, whole: str) -> str:
         """A sum of one unit's whole numbers, of 0 to 2**52 each, as a wide one; or more than that, beyond 2**53."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from sfumato.dataset.column import Column as Declared
+from sfumato.dataset.column import Key
 from sfumato.dataset.kind import Kind
 from sfumato.engines.dialect import Dialect
 from sfumato.plan.functions import FUNCTIONS, Shape
@@ -47,6 +48,19 @@ class Lower:
                 whens = " ".join(f"WHEN {self.sql(test)} THEN {self._as(value, kind)}" for test, value in branches)
                 return f"CASE {whens} ELSE {'NULL' if otherwise is None else self._as(otherwise, kind)} END"
         raise AssertionError("an aggregate never reaches an engine as an expression")
+
+    def value(self, value: Key, kind: Kind) -> str:
+        """A value that is known beforehand, of any kind but a double's."""
+        match kind:
+            case Kind.BOOLEAN:
+                return "TRUE" if value else "FALSE"
+            case Kind.INTEGER:
+                written = str(value)
+            case Kind.TEXT:
+                written = self.dialect.text(str(value))
+            case _:
+                written = f"'{value}'"
+        return f"CAST({written} AS {self.dialect.type(kind)})"
 
     def _common(self, whole: Expression, parts: tuple[Expression, ...]) -> Kind | None:
         return same_kind(whole, tuple(typed(part, self.columns) for part in parts))

@@ -94,9 +94,9 @@ class SqlRun(Rows):
         if self.collapses or not self._weighed():
             return
         columns = ", ".join([*self.units, *(f"{self._influence(i)} AS n{i}" for i in self._weighed())])
-        columns += self._ends("a{0}", "a{0}")
+        columns += self._ends()
         mask = f", {self._mask()} AS mask" if self.masked else ""
-        rows = placed(self, 0) if self._only_quantiles() else self.addressed()
+        rows = placed(self, 0) if self._only_quantiles() else self.addressed(grouped=self.masked)
         self.keep("units", f"SELECT {columns}{mask} FROM {rows} GROUP BY {', '.join(self.units)}")
         if self.paired:
             pair = ", ".join([*self.units, "g"])
@@ -117,7 +117,7 @@ class SqlRun(Rows):
             parts = self._unknown.parts()
         else:
             rows = placed(self, 0) if self._only_quantiles() else self.halved()
-            parts = f"SELECT {by}, {self.part_sums()}{self._ends('a{0}', 'a{0}')} FROM {rows} GROUP BY {by}"
+            parts = f"SELECT {by}, {self.part_sums()}{self._ends()} FROM {rows} GROUP BY {by}"
         self.keep("parts", parts)
         squares = [f"{self._squares(i)} AS q{i}" for i in names]
         squares += [f"max({name}) AS t{i}" for i in names for name in names[i] if self.measures[i].measure.points]
@@ -127,7 +127,7 @@ class SqlRun(Rows):
         self.keep(
             "units",
             f"SELECT {', '.join([units, *ends, *norms])} FROM (SELECT {units}, {', '.join(squares)}"
-            f"{self._ends('lo{0}', 'hi{0}')} FROM parts GROUP BY {units}) AS squared",
+            f"{self._ends(of_parts=True)} FROM parts GROUP BY {units}) AS squared",
         )
 
     def _squares(self, measure: int) -> str:
@@ -147,12 +147,14 @@ class SqlRun(Rows):
 
     def _only_quantiles(self) -> bool:
         """Whether quantiles of the same values are all that is asked: then their table has all that counts."""
-        return len(self.measures) == 1 and bool(self.measures[0].measure.points)
+        return self.dialect.narrow and len(self.measures) == 1 and bool(self.measures[0].measure.points)
 
-    def _ends(self, low: str, high: str) -> str:
+    def _ends(self, of_parts: bool = False) -> str:
         """The addresses of a unit's least and of its largest value, for quantiles."""
         asked = [i for i, priced in enumerate(self.measures) if priced.measure.points]
-        return "".join(f", min({low.format(i)}) AS lo{i}, max({high.format(i)}) AS hi{i}" for i in asked)
+        if of_parts:
+            return "".join(f", min(lo{i}) AS lo{i}, max(hi{i}) AS hi{i}" for i in asked)
+        return "".join(f", {self.end(i, 'min')} AS lo{i}, {self.end(i, 'max')} AS hi{i}" for i in asked)
 
     def _part_names(self, measure: int) -> list[str]:
         return [f"s{measure}_{cell}" for cell in range(max(1, self.measures[measure].cells))]
@@ -183,7 +185,7 @@ class SqlRun(Rows):
             case Measure(Statistic.COUNT):
                 return [f"least(count(*) FILTER (WHERE x{measure}), {MOST_ROWS})"]
             case Measure(Statistic.QUANTILES):
-                return [f"least(count(a{measure}), {MOST_ROWS})"]
+                return [f"least({self.values(measure)}, {MOST_ROWS})"]
         sums = [f"CAST({self.dialect.sum(step)} AS {self.dialect.wide})" for step in self.steps(measure)]
         return [f"CAST(least(greatest({sum}, {-LARGEST_PART}), {LARGEST_PART}) AS BIGINT)" for sum in sums]
 
@@ -217,7 +219,7 @@ class SqlRun(Rows):
             case Measure(Statistic.COUNT, None):
                 return self.dialect.unit_steps("count(*)", ROW)
             case Measure(Statistic.QUANTILES):
-                return self.dialect.unit_steps(f"count(a{measure})", ROW)
+                return self.dialect.unit_steps(self.values(measure), ROW)
         return self.dialect.unit_sum(self.row_influence(measure))
 
     def influences(self, measure: int) -> list[int]:
@@ -327,7 +329,7 @@ class SqlRun(Rows):
         bits = [f"(({self.dialect.shifted('mask', place + 1)}) & 1)" for place in range(len(self.listed))]
         sums = ", ".join(self.dialect.sum(f"c * {bit}") for bit in bits)
         inner = f"SELECT mask, {each} AS c FROM (SELECT mask, {own} FROM units) AS weights"
-        (totals,) = self.fetch(f"SELECT {sums} FROM ({inner}) AS weighed")
+        (totals,) = self.fetch(f"SELECT {sums} FROM ({self.dialect.once(inner)}) AS weighed")
         return [(place + 1, total) for place, total in enumerate(totals)]
 
 

@@ -7,12 +7,11 @@ An address is `postgresql://user@host/database#schema.table`, as libpq reads it;
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from sfumato import checks
 from sfumato.dataset.name import distinct, nearest
@@ -84,6 +83,13 @@ _TYPES = {
 _KINDS = {"v": "a view", "m": "a materialized view", "f": "a foreign table"}
 
 
+class Described(NamedTuple):
+    """A table as its database spells it: schema and name, and the types of the columns that this user may read."""
+
+    name: tuple[str, str]
+    types: dict[str, str]
+
+
 @dataclass(frozen=True, slots=True)
 class PostgresTable(ServerTable):
     """A table in PostgreSQL; `address` is that of its database."""
@@ -131,7 +137,7 @@ class PostgresTable(ServerTable):
     @property
     def identity(self) -> frozenset[str]:
         """The table and its parts by their numbers in the server, however its address is spelled; a view's tables."""
-        with self.connect() as connection:
+        with self._asking() as connection:
             system, database, *_ = connection.execute(_PLACE).fetchone()
             (oid, *_) = self._find(connection)
             parts = connection.execute(_PARTS, [oid]).fetchall()
@@ -139,25 +145,23 @@ class PostgresTable(ServerTable):
             raise InvalidArgument(f"{self.label} must be in this server; a part of it is a foreign table; copy it")
         return frozenset(f"postgresql:{system}/{database}/{part}" for part, _ in parts)
 
-    @property
-    def parts(self) -> tuple[str, str]:
-        """The names of schema and table as the catalogue spells them."""
-        with self.connect() as connection:
-            _, schema, table = self._find(connection)
-        return schema, table
-
     def types(self) -> dict[str, str]:
         """The type of every column that this user may read, by its own name."""
-        with self.connect() as connection:
+        with self._asking() as connection:
             self._check(connection)
-            (oid, *_) = self._find(connection)
-            columns = [(name, _TYPES.get(type, type)) for name, type in connection.execute(_COLUMNS, [oid]).fetchall()]
+            columns = self.described(connection).types
         if not columns:
             raise InvalidArgument(
                 f"{self.label} must be readable; permission was denied; let the database's owner GRANT SELECT on it"
             )
-        distinct((name for name, _ in columns), where=self.label)
-        return dict(columns)
+        distinct(columns, where=self.label)
+        return columns
+
+    def described(self, connection: Any) -> Described:
+        """What the catalogue says of it, on a connection that is there."""
+        oid, schema, table = self._find(connection)
+        columns = connection.execute(_COLUMNS, [oid]).fetchall()
+        return Described((schema, table), {name: _TYPES.get(type, type) for name, type in columns})
 
     def as_public(self) -> PostgresTable:
         """The same as a PUBLIC one."""
@@ -165,16 +169,12 @@ class PostgresTable(ServerTable):
 
     def rows(self, columns: Sequence[str] = ()) -> Any:
         """All rows of a PUBLIC one."""
-        import psycopg
-
         if not self.public:
             return ServerTable.rows(self, columns)
         checks.installed("pyarrow", extra="arrow", needs="a public table")
-        types, where, found = self.types(), ".".join(map(quoted, self.parts)), None
-        with contextlib.suppress(psycopg.Error), self.connect() as connection:  # its message may hold values of others
-            found = whole(connection, where, types, columns, MOST_PUBLIC)
-        if found is None:
-            raise InvalidArgument(f"{self.label} must be readable; the database could not read it; try it in psql")
+        with self._asking() as connection:
+            name, types = self.described(connection)
+            found = whole(connection, ".".join(map(quoted, name)), types, columns, MOST_PUBLIC)
         if found.num_rows > MOST_PUBLIC:
             raise too_many(self.label)
         return found
@@ -210,6 +210,20 @@ class PostgresTable(ServerTable):
             raise InvalidArgument(
                 f"{self.label} must be where temporary tables may be made; got {got}; ask the database's owner"
             )
+
+    @contextmanager
+    def _asking(self) -> Iterator[Any]:
+        """A connection for what is public; what the server says when it fails may hold names or values."""
+        import psycopg
+
+        try:
+            with self.connect() as connection:
+                yield connection
+        except psycopg.Error:
+            raise SourceNotFound(
+                f"{self.label} must be readable; the database could not read it, or ended the connection; "
+                "try it in psql as this user"
+            ) from None
 
     @contextmanager
     def connect(self) -> Iterator[Any]:
