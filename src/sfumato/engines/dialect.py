@@ -7,7 +7,7 @@ otherwise. Each method says what must hold, on every engine and for every value:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import ClassVar
 
@@ -68,6 +68,10 @@ class Dialect:
     def is_number(self, double: str) -> str:
         """Whether a double is a number; not true of NULL."""
         return f"NOT isnan({double})"
+
+    def only(self, value: str, holds: Callable[[str], str]) -> str:
+        """A value of which something holds, else NULL."""
+        return f"CASE WHEN {holds(value)} THEN {value} END"
 
     def numbers(self, double: str) -> str:
         """A double, and NULL for what is no number."""
