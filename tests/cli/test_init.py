@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import duckdb
+import psycopg
 import pytest
+from sqlalchemy import make_url
 
 from cli.conftest import Call
 from cli.running import on_terminal
+from engines.loading import postgres_address
 from sfumato.cli.init.declare import Said, toml_key, toml_value
 from sfumato.cli.init.draft import risk
 from sfumato.dataset.kind import Kind
@@ -199,3 +203,19 @@ def test_risk_is_rounded_outward() -> None:
     """At most means at most."""
     assert risk(Guarantee(epsilon=1)).endswith("at most 23.2 % sure")
     assert risk(Guarantee(epsilon=10)).endswith("at most 100 % sure")
+
+
+def test_a_table_in_postgres_is_named_by_itself_and_its_password_is_not_written(
+    call: Call, folder: Path, postgres: Callable[[], str]
+) -> None:
+    address, schema = postgres_address(postgres())
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f"CREATE TABLE {schema}.visits (person bigint, spent double precision)")
+        connection.execute(f"INSERT INTO {schema}.visits SELECT n, n FROM generate_series(1, 50) n")
+    secret = make_url(address).password or "hunter-2"
+    source = f"{make_url(address).set(password=secret).render_as_string(hide_password=False)}#{schema}.visits"
+    shown = call("init", source, "--unit", "person", "--column", "spent=0 100", "--no-questions", *NEW)
+    assert shown.code == 0 and "new.toml: visits" in shown.out, shown.err
+    text = (folder / "new.toml").read_text()
+    assert secret not in text + shown.out and "[tables.visits]" in text and "set PGPASSWORD" in text
+    assert load("new.toml").tables["visits"].columns["spent"].bounds is not None

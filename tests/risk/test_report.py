@@ -202,3 +202,13 @@ def test_a_set_that_was_not_tried_is_named() -> None:
     with pytest.raises(InvalidArgument, match="a set that was tried; got income, zip code"):
         report.uniqueness("income", "zip code")
     assert report.uniqueness("income", "age").unique == 4
+
+
+def test_files_of_a_report_are_for_its_owner_alone(tmp_path: Path) -> None:
+    """Unless they are there: a longer file is replaced, and keeps its mode."""
+    report = sf.risk_report(pa.table(ROWS), columns=["Age"])
+    (tmp_path / "old.json").write_text("x" * 1_000_000)
+    (tmp_path / "old.json").chmod(0o640)
+    report.to_html(tmp_path / "new.html")
+    assert report.to_json(tmp_path / "old.json") == (tmp_path / "old.json").read_text(encoding="utf-8")
+    assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("new.html", "old.json")] == [0o600, 0o640]

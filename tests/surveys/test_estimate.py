@@ -150,7 +150,7 @@ def test_strata_are_weighed_by_their_shares() -> None:
     [("subset", "one-box"), ("projective", "every-box"), ("hadamard", "padded"), ("unary", "one-box")],
 )
 def test_cross_tables_estimate_pairs(one: str, several: str) -> None:
-    """Each of 60 cells within 5.6 standard errors (false alarm 2e-8 a cell); margins are those of single questions."""
+    """Each of 60 cells within 5.8 standard errors: false alarm 4e-7 in all. A bias of 2 % would be found."""
     survey, people = design(one, several, "duchi", 15), 20_000
     truth = columns(people)
     truth["several"] = [["a"] if x in "abc" else ["b", "c"] for x in truth["one"]]  # depends on the other
@@ -159,7 +159,7 @@ def test_cross_tables_estimate_pairs(one: str, several: str) -> None:
         for column in LETTERS[:5]:
             true = sum(x == row and column in s for x, s in zip(truth["one"], truth["several"], strict=True)) / people
             cell = table.cell(row, column)
-            assert abs(cell.value - true) < 5.6 * cell.error
+            assert abs(cell.value - true) < 5.8 * cell.error
     with pytest.raises(InvalidArgument, match="a cross table must be of answers"):
         sv.cross_table(survey, sv.randomise_all(survey, columns(10)), "one", "number")
     with pytest.raises(InvalidArgument, match="got 'one' twice"):
@@ -261,7 +261,10 @@ def test_rows_exports_and_charts() -> None:
 
 
 def test_expectations_are_met() -> None:
-    """The error stated beforehand is the one seen: root mean square over 12 shares and 40 surveys, within 20 %."""
+    """The error stated beforehand is the one seen: root mean square over 12 shares and 40 surveys, within 20 %.
+
+    Of 440 degrees of freedom that is a false alarm of 5e-9; an error that is 35 % off is found in 999 of 1,000 runs.
+    """
     for oracle in CHOICE:
         survey = sv.design("x", [sv.one_of("one", "?", LETTERS)], 1, oracles={"one": oracle})
         truth = columns(1_000)["one"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.charts import BLUE, GREY, ORANGE, PALE, Names, Point
+from sfumato.charts import BLUE, GREY, ORANGE, PALE, Names, Point, inert
 
 _WIDTH, _HEIGHT, _PADDING = 480, 300, 12
 
@@ -32,10 +33,11 @@ def with_levels(points: Sequence[Point], levels: Sequence[Level], names: Names) 
     def across(field: str) -> Any:
         return altair.X(field, type="quantitative", title=names.value, scale=along)
 
+    is_last = f"datum.label === {json.dumps(inert(points[-1].label))}"
     bars = base.mark_bar(height={"band": 0.6}).encode(
         x=across("value"),
         y=up,
-        color=altair.condition(f"datum.label === {points[-1].label!r}", altair.value(BLUE), altair.value(PALE)),
+        color=altair.condition(is_last, altair.value(BLUE), altair.value(PALE)),
     )
     errors = base.mark_rule(strokeWidth=2, color=GREY).encode(x=across("low"), x2="high", y=up)
     caps = [base.mark_tick(thickness=2, size=8, color=GREY).encode(x=across(end), y=up) for end in ("low", "high")]
@@ -83,4 +85,9 @@ def beside(*charts: Any) -> Any:
 
 
 def _rows(points: Sequence[Point]) -> list[dict[str, Any]]:
-    return [{name: getattr(point, name) for name in ("label", "value", "low", "high", "series")} for point in points]
+    names = ("label", "value", "low", "high", "series")
+    return [{name: _inert(getattr(point, name)) for name in names} for point in points]
+
+
+def _inert(value: Any) -> Any:
+    return inert(value) if isinstance(value, str) else value

@@ -2,6 +2,7 @@
 
 from sfumato.charts.distributions import Share, shares, two_sides
 from sfumato.charts.files import save
+from sfumato.charts.inert import inert
 from sfumato.charts.intervals import (
     BLUE,
     GREY,
@@ -29,6 +30,7 @@ __all__ = [
     "Point",
     "Share",
     "in_words",
+    "inert",
     "kind_of",
     "over_bins",
     "save",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sfumato.charts.inert import inert
 from sfumato.charts.intervals import BLUE, GREY, HEIGHT, LINE, ORANGE, PALE, WIDTH, Names, in_words
 
 
@@ -29,13 +30,13 @@ def shares(bars: Sequence[Share], names: Names) -> Any:
     panels = []
     for series in dict.fromkeys(bar.series for bar in bars):
         rows = [
-            {"place": place, "label": in_words(bar.label), "share": bar.share, "written": bar.written}
+            {"place": place, "label": inert(in_words(bar.label)), "share": bar.share, "written": inert(bar.written)}
             for place, bar in enumerate(each for each in bars if each.series == series)
         ]
         base = altair.Chart(altair.InlineData(values=rows))
         # by place, for two labels may be equal; shown by an expression that reads no label as a format
         texts = altair.Axis(labelExpr=f"{json.dumps([row['label'] for row in rows])}[datum.value]", labelLimit=260)
-        down = altair.Y("place", type="ordinal", title=series or names.label, axis=texts)
+        down = altair.Y("place", type="ordinal", title=inert(series) or names.label, axis=texts)
         along = altair.X(
             "share", type="quantitative", title=names.value, scale=altair.Scale(domain=[0, 1]),
             axis=altair.Axis(format="%"),
@@ -55,7 +56,7 @@ def two_sides(bars: Sequence[tuple[str, float, float, float, float, bool]], few:
 
     sides = ("value", "neighbour")
     rows = [
-        {"label": label, "start": start, "end": end, "share": share, "side": side, "shaded": shaded}
+        {"label": inert(label), "start": start, "end": end, "share": share, "side": side, "shaded": shaded}
         for label, start, end, *shares, shaded in bars
         if few or math.isfinite(start)
         for side, share in zip(sides, shares, strict=True)

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from sfumato.charts.inert import inert
+
 BLUE, PALE, GREY, ORANGE = "#2b6a99", "#9cc3de", "#444444", "#d9822b"
 WIDTH, HEIGHT = 480, 300
 _FEW = 12  # labels of an axis that are all shown
@@ -46,13 +48,18 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The titles of a chart: along, up, of the series, above, and below that."""
+    """The titles of a chart: along, up, of the series, above, and below that; none of them is markup."""
 
     label: str
     value: str
     title: str
     series: str = ""
     subtitle: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("label", "value", "title", "series"):
+            object.__setattr__(self, name, inert(getattr(self, name)))
+        object.__setattr__(self, "subtitle", tuple(map(inert, self.subtitle)))
 
 
 def with_intervals(points: Sequence[Point], names: Names) -> Any:
@@ -225,7 +232,7 @@ def row(point: Point, bottom: float, top: float) -> dict[str, Any]:
         "open_low": low_is_open,
         "open_high": high_is_open,
         "faded": low_is_open or high_is_open,
-        "series": point.series,
+        "series": None if point.series is None else inert(point.series),
     }
 
 
@@ -235,7 +242,7 @@ def _plain(label: Any) -> Any:
         return label.isoformat()
     if isinstance(label, datetime.date):
         return f"{label.isoformat()}T00:00:00"
-    return label if isinstance(label, (int, float)) and not isinstance(label, bool) else in_words(label)
+    return label if isinstance(label, (int, float)) and not isinstance(label, bool) else inert(in_words(label))
 
 
 def _open_ends(points: Sequence[Point]) -> list[str]:

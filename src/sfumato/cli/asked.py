@@ -5,10 +5,7 @@ Each of them takes one value, `Asked`, and what it has of its own; `asking` make
 
 from __future__ import annotations
 
-import functools
-import inspect
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.given import Delta, Where, number
+from sfumato.cli.sharing import sharing
 from sfumato.errors import InvalidArgument
 
 _LONGEST = 1 << 20  # characters of a question
@@ -54,21 +52,6 @@ class Asked:
     where: Path | None
 
 
-def asking(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the arguments of `read` beside its own; what `read` makes of them is its first argument."""
-    shared = inspect.signature(read, eval_str=True).parameters
-    own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
-    common = list(shared.values())
-
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
-        asked = read(**{name: given.pop(name) for name in shared})
-        command(asked, **given)
-
-    run.__signature__ = inspect.Signature([*common[:2], *own, *common[2:]])  # type: ignore[attr-defined]
-    return run
-
-
 def read(
     question: Question = None,
     file: File = None,
@@ -92,6 +75,9 @@ def read(
         "simultaneous": simultaneous,
     }
     return Asked(read_question(question, file), options, where)
+
+
+asking = sharing(read, before=2)
 
 
 def _read_share(text: str) -> tuple[str, float]:

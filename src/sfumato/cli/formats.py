@@ -20,6 +20,7 @@ from typing import Any
 
 from sfumato import charts, checks
 from sfumato.cli.failure import in_shell
+from sfumato.cli.files import write
 from sfumato.cli.screen import errors, output, say, show
 from sfumato.curator.answer import AGAIN, Answer
 from sfumato.errors import InvalidArgument
@@ -62,17 +63,21 @@ class Target:
             raise InvalidArgument("--format arrow is no text for a terminal; give --output answer.arrow, or a pipe")
 
     def write(self, answer: Answer) -> None:
-        """Write the answer, and draw it if a chart was asked for."""
+        """Write the answer, and draw it if a chart was asked for: files first, then what is printed."""
         on_screen = self.format is Format.TABLE and self.output is None
         if self.made_up:
-            say(output() if on_screen else errors(), MADE_UP, "bold yellow")
             answer = replace(answer, receipt=replace(answer.receipt, notes=(MADE_UP, *answer.receipt.notes)))
+        content = b"" if on_screen else _WRITERS[self.format](answer, self.made_up)
+        if self.output is not None:
+            write(self.output, lambda file: file.write_bytes(content), _FREE)
+        if self.plot is not None:
+            write(self.plot, lambda file: charts.save(answer.plot(), file), _FREE)
+        if self.made_up:
+            say(output() if on_screen else errors(), MADE_UP, "bold yellow")
         if on_screen:
             _show(answer)
-        else:
-            _put(_WRITERS[self.format](answer, self.made_up), self.output)
-        if self.plot is not None:
-            _draw(answer, self.plot)
+        elif self.output is None:
+            _put(content)
         if self.quiet:
             return
         console = output() if on_screen else errors()
@@ -94,23 +99,10 @@ def _check_writable(file: Path) -> None:
         raise InvalidArgument(f"{str(file)!r} must be writable; it is not; choose another folder (nothing was done)")
 
 
-def _put(content: bytes, file: Path | None) -> None:
-    if file is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-        return
-    try:
-        file.write_bytes(content)
-    except OSError as error:
-        raise InvalidArgument(f"{str(file)!r} cannot be written: {error.strerror}; {_FREE}") from None
-
-
-def _draw(answer: Answer, file: Path) -> None:
-    try:
-        charts.save(answer.plot(), file)
-    except OSError as error:
-        raise InvalidArgument(f"{str(file)!r} cannot be written: {error.strerror}; {_FREE}") from None
+def _put(content: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
 
 
 def cells(answer: Answer, places: list[int]) -> list[list[str]]:

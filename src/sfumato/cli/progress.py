@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Event, Lock, Timer
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -32,14 +32,14 @@ def working(first: str, *, hidden: bool = False) -> Iterator[Told]:
     def told(phase: Phase) -> None:
         progress.update(task, description=fitting(console, phase.name), completed=phase.number - 1, total=phase.of)
 
-    lock, ended = threading.Lock(), threading.Event()
+    lock, ended = Lock(), Event()
 
     def begin() -> None:
         with lock:
             if not ended.is_set():
                 progress.start()
 
-    timer = threading.Timer(_PATIENCE, begin)
+    timer = Timer(_PATIENCE, begin)
     timer.daemon = True
     timer.start()
     try:

@@ -12,6 +12,7 @@ import typer
 from sfumato import charts
 from sfumato.cli import given
 from sfumato.cli.failure import INTERRUPTED
+from sfumato.cli.files import write
 from sfumato.cli.formats import Target
 from sfumato.cli.progress import working
 from sfumato.cli.screen import can_ask, errors, output, say, show
@@ -168,18 +169,15 @@ def _write(
         ("page", html, report.to_html),
         ("chart", plot, lambda path: charts.save(report.plot(), path)),
     ]
+    for _, path, writer in written:
+        if path is not None:
+            write(path, writer, private=True)
     if file is None and format is Format.JSON:
         output().out(report.to_json().rstrip("\n"), highlight=False)
     elif file is None:
         _show(report)
-    for what, path, write in written:
-        if path is None:
-            continue
-        try:
-            write(path)
-        except OSError as error:
-            raise InvalidArgument(f"{str(path)!r} cannot be written: {error.strerror}; choose another") from None
-        if not quiet:
+    for what, path, _ in written:
+        if path is not None and not quiet:
             say(errors(), f"{what}: {path} (for the owner only: not private)")
 
 

@@ -1,13 +1,13 @@
 """What engines spell differently, as a table: types, division, hashes, what is no number, casts, names, wide sums.
 
-SQL is written once, in `lower`, `weights`, `relation`, `rows`, `run`, `line`, `distinct` and `unknown`, and asks a
-dialect wherever engines differ. What stands here is DuckDB's way; another engine overrides what it says otherwise. Each
-method says what must hold, on every engine and for every value: in particular that nothing fails.
+SQL is written once, in `lower`, `weights`, `relation`, `rows`, `run`, `centre`, `line`, `distinct` and `unknown`, and
+asks a dialect wherever engines differ. What stands here is DuckDB's way; another engine overrides what it says
+otherwise. Each method says what must hold, on every engine and for every value: in particular that nothing fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import ClassVar
 
@@ -23,6 +23,8 @@ class Dialect:
     wide: ClassVar[str] = "HUGEINT"  # whole numbers of 38 digits
     number: ClassVar[str] = "UINTEGER"  # those of 32 bits
     small: ClassVar[str] = "INTEGER"  # signed ones of 32 bits, whose sums `sum` also takes
+    narrow: ClassVar[bool] = True  # whether rows of quantiles are kept as pairs of unit and place; else read again
+    most_listed: ClassVar[int] = 0  # so many keys are written into a question sooner than joined
     snapshot: ClassVar[bool] = True  # whether all passes of a question see the same rows; if not, they are copied
     any_order: ClassVar[str] = ""  # what a window is ordered by where no row differs from another
     types: ClassVar[Mapping[Kind, str]] = {kind: kind.value for kind in Kind}
@@ -67,6 +69,10 @@ class Dialect:
         """Whether a double is a number; not true of NULL."""
         return f"NOT isnan({double})"
 
+    def only(self, value: str, holds: Callable[[str], str]) -> str:
+        """A value of which something holds, else NULL."""
+        return f"CASE WHEN {holds(value)} THEN {value} END"
+
     def numbers(self, double: str) -> str:
         """A double, and NULL for what is no number."""
         return f"CASE WHEN {self.is_number(double)} THEN {double} END"
@@ -99,6 +105,11 @@ class Dialect:
     def sum(self, whole: str) -> str:
         """A sum of whole numbers of 64 bits or wide ones, as a wide one."""
         return f"sum({whole})"
+
+    def sum_parts(self, small: str, size: int) -> tuple[str, str]:
+        """A sum of small numbers, which may need more than 64 bits: how often it holds `size`, and the rest."""
+        total = self.sum(small)
+        return self.wide_over(total, size), self.rest(total, size)
 
     def row_sum(self, whole: str) -> str:
         """A sum of rows' whole numbers, of at most 2**31 each in absolute value, as a wide one."""
@@ -164,6 +175,10 @@ class Dialect:
     def coin(self, columns: Sequence[str]) -> str:
         """One of two, by contents."""
         return f"{self.hash(columns)} % 2 = 0"
+
+    def sampled(self, columns: Sequence[str], kinds: Sequence[Kind | None], one_of: int) -> str:
+        """Whether contents of these kinds are among one of so many, by a hash that may be a quick one."""
+        return f"{self.mixed(columns)} % {one_of} = 1"  # of zero the hash is zero
 
     def bits(self, mask: str) -> str:
         """How many bits are set."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from sfumato.dataset.column import Column as Declared
+from sfumato.dataset.column import Key
 from sfumato.dataset.kind import Kind
 from sfumato.engines.dialect import Dialect
 from sfumato.plan.functions import FUNCTIONS, Shape
@@ -47,6 +48,19 @@ class Lower:
                 whens = " ".join(f"WHEN {self.sql(test)} THEN {self._as(value, kind)}" for test, value in branches)
                 return f"CASE {whens} ELSE {'NULL' if otherwise is None else self._as(otherwise, kind)} END"
         raise AssertionError("an aggregate never reaches an engine as an expression")
+
+    def value(self, value: Key, kind: Kind) -> str:
+        """A value that is known beforehand, of any kind but a double's."""
+        match kind:
+            case Kind.BOOLEAN:
+                return "TRUE" if value else "FALSE"
+            case Kind.INTEGER:
+                written = str(value)
+            case Kind.TEXT:
+                written = self.dialect.text(str(value))
+            case _:
+                written = f"'{value}'"
+        return f"CAST({written} AS {self.dialect.type(kind)})"
 
     def _common(self, whole: Expression, parts: tuple[Expression, ...]) -> Kind | None:
         return same_kind(whole, tuple(typed(part, self.columns) for part in parts))
@@ -96,8 +110,8 @@ class Lower:
 
 
 def _ordinary(date: str) -> str:
-    """A date or time of the years 1 to 9999, else NULL."""
-    return f"CASE WHEN {date} >= DATE '0001-01-01' AND {date} < DATE '10000-01-01' THEN {date} END"
+    """Whether a date or time is of the years 1 to 9999."""
+    return f"{date} >= DATE '0001-01-01' AND {date} < DATE '10000-01-01'"
 
 
 def read_column(dialect: Dialect, stored: str, declared: Declared, source: str = "") -> str:
@@ -108,10 +122,10 @@ def read_column(dialect: Dialect, stored: str, declared: Declared, source: str =
     """
     kind = declared.kind or Kind.TEXT
     if kind is Kind.TIMESTAMP:
-        return _ordinary(dialect.read_time(stored, source))
+        return dialect.only(dialect.read_time(stored, source), _ordinary)
     plain = dialect.read(stored, kind, source)
     if kind in DATES:
-        return _ordinary(plain)
+        return dialect.only(plain, _ordinary)
     return dialect.numbers(plain) if kind is Kind.REAL else plain
 
 

@@ -99,6 +99,17 @@ class Rows:
         """The rows that count: those in a group; read when its keys are known."""
         return self.view("kept", self._kept())
 
+    @cached_property
+    def among(self) -> str:
+        """The rows that count, without the place of their group where that is quicker."""
+        if self.placed or len(self.groups) != 1 or not 0 < len(self.listed) <= self.dialect.most_listed:
+            return self.kept
+        (group,), (key,) = self.bound.groups, self.groups
+        if group.kind is Kind.REAL or not all(str(value).isprintable() for (value,) in self.listed):
+            return self.kept
+        listed = ", ".join(self.lower.value(value, group.kind) for (value,) in self.listed)
+        return self.view("kept", f"SELECT * FROM {self.counted} WHERE {key} IN ({listed})")
+
     def _kept(self) -> str:
         if not self.groups:
             return f"SELECT * FROM {self.counted}"
@@ -155,15 +166,29 @@ class Rows:
         parts = [q, f"{row} - {p} - {q}", p] if priced.measure.statistic.is_spread else [p, f"{row} - {p}"]
         return [f"coalesce({part}, 0)" for part in parts]
 
-    def address(self, measure: int) -> str:
+    def address(self, measure: int, x: str = "") -> str:
         """Where the value of a row lies on its ruler; it must have one."""
-        return address(self.dialect, self.measures[measure].ruler, f"x{measure}")
+        return address(self.dialect, self.measures[measure].ruler, x or f"x{measure}")
 
-    def addressed(self) -> str:
-        """The rows that count, with the addresses of their values where there are quantiles of these."""
+    def end(self, measure: int, which: str) -> str:
+        """Where the least (`min`) or the largest (`max`) value of several rows lies, if they have any."""
+        if self.dialect.narrow:
+            return f"{which}(a{measure})"
+        x = f"{which}(x{measure})"
+        return f"CASE WHEN {x} IS NOT NULL THEN {self.address(measure, x)} END"
+
+    def values(self, measure: int) -> str:
+        """How many of several rows have a value, for quantiles."""
+        return f"count({'a' if self.dialect.narrow else 'x'}{measure})"
+
+    def addressed(self, grouped: bool = True) -> str:
+        """The rows that count, with the addresses of their values where there are quantiles of these.
+
+        Unless `grouped`, the place of their group may be left out.
+        """
         asked = [i for i, priced in enumerate(self.measures) if priced.measure.points]
-        if not asked:
-            return self.kept
+        if not asked or not self.dialect.narrow:
+            return self.kept if grouped else self.among
         addresses = [f"CASE WHEN x{i} IS NOT NULL THEN {self.address(i)} END AS a{i}" for i in asked]
         return f"(SELECT *, {', '.join(addresses)} FROM {self.kept}) AS addressed"
 

@@ -3,7 +3,7 @@
 The rows of a question are one view; a pass over it by unit gives the influences, a second pass joins rows with their
 unit's weight. A weight is an integer f of 2**30ths: f = 2**30 where the influence n is at most C, else
 floor(C * 2**30 / n). A row of v steps counts (v * f) // 2**30, which truncates towards zero; so a unit's rows add up to
-at most n * f / 2**30 <= C in absolute value, exactly.
+at most n * f / 2**30 <= C in absolute value, exactly. Proof: docs/proofs/means.md.
 
 For Gaussian noise the influence is the L2 norm of what a unit has in all groups, so its rows are first collapsed to one
 row by unit and group: a sum there is cut at 2**52 steps, a number of rows at 2**31, squares are whole numbers, and the
@@ -13,22 +13,23 @@ at most the norm C.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any
 
 from sfumato.dataset.column import Key
+from sfumato.engines.centre import averages
 from sfumato.engines.distinct import count_values, list_values
-from sfumato.engines.engine import Cells, Spots
+from sfumato.engines.engine import Among, Cells, Spots
 from sfumato.engines.keys import Keys
 from sfumato.engines.line import Opened, landmarks, place_rows, placed, spots
 from sfumato.engines.rows import Rows
 from sfumato.engines.session import Session
 from sfumato.engines.unknown import Unknown
-from sfumato.engines.weights import WEIGHT, influence_bins, octave, root, weighed, weight
+from sfumato.engines.weights import WEIGHT, influence_bins, octave, root, taken, weight
 from sfumato.plan.bound import Measure, Statistic
-from sfumato.plan.influence import BINS, HALVES, MAGNITUDES, SIGNED
-from sfumato.plan.price import ROW, PricedMeasure, PricedPlan, sum_step
+from sfumato.plan.influence import BINS, MAGNITUDES, SIGNED
+from sfumato.plan.price import ROW, PricedMeasure, PricedPlan
 from sfumato.privacy.sensitivity import Norm
 
 LARGEST_PART = 1 << 52  # steps of one unit in one group; a million squares of it fit 128 bits
@@ -62,21 +63,9 @@ class SqlRun(Rows):
         bins = f"SELECT {place} AS j, count(*) FROM (SELECT {largest}) AS those GROUP BY j"
         return _dense(self.fetch(bins), MAGNITUDES)
 
-    def averages(self, measure: int, priced: PricedMeasure) -> list[int]:
-        """Units by the signed bin of their average value in any group.
-
-        The average is a quotient of integers: a sum of doubles would depend on the order of rows, so on other units.
-        """
-        assert priced.interval is not None
-        step = sum_step(priced.interval.largest)
-        steps = self.rounded(self.clipped(measure, priced.interval), 1 / step)
-        average = self.dialect.wide_over(self.dialect.sum(steps), "count(*)") if self.units else steps
-        averages = f"CAST({average} AS {self.real}) AS m FROM {self.counted} WHERE x{measure} IS NOT NULL"
-        averages += f" GROUP BY {', '.join(self.units)}" if self.units else ""
-        size = octave(self.dialect, f"({self.dialect.scaled('abs(m)', step)})", HALVES)
-        place = f"CAST(CASE WHEN m < 0 THEN {SIGNED - 1} - {size} ELSE {SIGNED} + {size} END AS BIGINT)"
-        bins = f"SELECT {place} AS j, count(*) FROM (SELECT {averages}) AS those GROUP BY j"
-        return _dense(self.fetch(bins), 2 * SIGNED)
+    def averages(self, measure: int, priced: PricedMeasure, among: Among) -> list[int]:
+        """Units by the signed bin of their average value in any group."""
+        return _dense(averages(self, measure, priced, among), 2 * SIGNED)
 
     def prepare(self, measures: Sequence[PricedMeasure]) -> None:
         """One pass by unit: the influence on every measure, and for counts of units the groups it is in, as a mask."""
@@ -94,9 +83,9 @@ class SqlRun(Rows):
         if self.collapses or not self._weighed():
             return
         columns = ", ".join([*self.units, *(f"{self._influence(i)} AS n{i}" for i in self._weighed())])
-        columns += self._ends("a{0}", "a{0}")
+        columns += self._ends()
         mask = f", {self._mask()} AS mask" if self.masked else ""
-        rows = placed(self, 0) if self._only_quantiles() else self.addressed()
+        rows = placed(self, 0) if self._only_quantiles() else self.addressed(grouped=self.masked)
         self.keep("units", f"SELECT {columns}{mask} FROM {rows} GROUP BY {', '.join(self.units)}")
         if self.paired:
             pair = ", ".join([*self.units, "g"])
@@ -117,7 +106,7 @@ class SqlRun(Rows):
             parts = self._unknown.parts()
         else:
             rows = placed(self, 0) if self._only_quantiles() else self.halved()
-            parts = f"SELECT {by}, {self.part_sums()}{self._ends('a{0}', 'a{0}')} FROM {rows} GROUP BY {by}"
+            parts = f"SELECT {by}, {self.part_sums()}{self._ends()} FROM {rows} GROUP BY {by}"
         self.keep("parts", parts)
         squares = [f"{self._squares(i)} AS q{i}" for i in names]
         squares += [f"max({name}) AS t{i}" for i in names for name in names[i] if self.measures[i].measure.points]
@@ -127,7 +116,7 @@ class SqlRun(Rows):
         self.keep(
             "units",
             f"SELECT {', '.join([units, *ends, *norms])} FROM (SELECT {units}, {', '.join(squares)}"
-            f"{self._ends('lo{0}', 'hi{0}')} FROM parts GROUP BY {units}) AS squared",
+            f"{self._ends(of_parts=True)} FROM parts GROUP BY {units}) AS squared",
         )
 
     def _squares(self, measure: int) -> str:
@@ -147,12 +136,14 @@ class SqlRun(Rows):
 
     def _only_quantiles(self) -> bool:
         """Whether quantiles of the same values are all that is asked: then their table has all that counts."""
-        return len(self.measures) == 1 and bool(self.measures[0].measure.points)
+        return self.dialect.narrow and len(self.measures) == 1 and bool(self.measures[0].measure.points)
 
-    def _ends(self, low: str, high: str) -> str:
+    def _ends(self, of_parts: bool = False) -> str:
         """The addresses of a unit's least and of its largest value, for quantiles."""
         asked = [i for i, priced in enumerate(self.measures) if priced.measure.points]
-        return "".join(f", min({low.format(i)}) AS lo{i}, max({high.format(i)}) AS hi{i}" for i in asked)
+        if of_parts:
+            return "".join(f", min(lo{i}) AS lo{i}, max(hi{i}) AS hi{i}" for i in asked)
+        return "".join(f", {self.end(i, 'min')} AS lo{i}, {self.end(i, 'max')} AS hi{i}" for i in asked)
 
     def _part_names(self, measure: int) -> list[str]:
         return [f"s{measure}_{cell}" for cell in range(max(1, self.measures[measure].cells))]
@@ -183,7 +174,7 @@ class SqlRun(Rows):
             case Measure(Statistic.COUNT):
                 return [f"least(count(*) FILTER (WHERE x{measure}), {MOST_ROWS})"]
             case Measure(Statistic.QUANTILES):
-                return [f"least(count(a{measure}), {MOST_ROWS})"]
+                return [f"least({self.values(measure)}, {MOST_ROWS})"]
         sums = [f"CAST({self.dialect.sum(step)} AS {self.dialect.wide})" for step in self.steps(measure)]
         return [f"CAST(least(greatest({sum}, {-LARGEST_PART}), {LARGEST_PART}) AS BIGINT)" for sum in sums]
 
@@ -217,7 +208,7 @@ class SqlRun(Rows):
             case Measure(Statistic.COUNT, None):
                 return self.dialect.unit_steps("count(*)", ROW)
             case Measure(Statistic.QUANTILES):
-                return self.dialect.unit_steps(f"count(a{measure})", ROW)
+                return self.dialect.unit_steps(self.values(measure), ROW)
         return self.dialect.unit_sum(self.row_influence(measure))
 
     def influences(self, measure: int) -> list[int]:
@@ -271,19 +262,34 @@ class SqlRun(Rows):
             own = {i: self.row_influence(i) for i in which}
             weights = {i: f"({weight(self.dialect, own[i], limits[i])})" for i in which}
             parts = [self._own_part(step, weights[i], self._wide(i)) for i in which for step in steps[i]]
-            return f"SELECT {self.place}, {self._row_sums(which, parts)} FROM {self.halved()}{self.by}"
-        parts = [weighed(self.dialect, step, i, self._wide(i)) for i in which for step in steps[i]]
-        joined = f"{self.halved()} LEFT JOIN {self._heavy(which, limits)} USING ({', '.join(self.units)})"
-        return f"SELECT {self.place}, {self._row_sums(which, parts)} FROM {joined}{self.by}"
-
-    def _row_sums(self, which: list[int], parts: list[str]) -> str:
-        """Sums of what rows give to measures, all cells of one after all of another."""
-        places = [i for i in which for _ in self.steps(i)]
+            adding = [self._adding(i) for i in which for _ in steps[i]]
+            sums = [add(part) for add, part in zip(adding, parts, strict=True)]
+            return f"SELECT {self.place}, {', '.join(sums)} FROM {self.halved()}{self.by}"
         sums = [
-            (self.dialect.sum if self._wide(i) else self.dialect.row_sum)(part)
-            for i, part in zip(places, parts, strict=True)
+            f"{whole} + {taken(self.dialect, step, i, self._wide(i))}"
+            for i in which
+            for whole, step in zip(self._whole(i), steps[i], strict=True)
         ]
-        return ", ".join(sums)
+        joined = f"{self.halved()} LEFT JOIN {self._heavy(which, limits)} USING ({', '.join(self.units)})"
+        return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
+
+    def _adding(self, measure: int) -> Callable[[str], str]:
+        """How what rows give to a measure is added up."""
+        return self.dialect.sum if self._wide(measure) else self.dialect.row_sum
+
+    def _whole(self, measure: int) -> list[str]:
+        """The sums of a group's rows without weights: of the steps that each row has."""
+        priced, wide = self.measures[measure], self.dialect.wide
+        if priced.measure.statistic is Statistic.COUNT:
+            rows = "count(*)" if priced.measure.argument is None else f"count(*) FILTER (WHERE x{measure})"
+            return [f"CAST({rows} AS {wide}) * {ROW}"]
+        if not priced.measure.statistic.is_centred:
+            return [self._adding(measure)(step) for step in self.steps(measure)]
+        halves = [f"{half}{measure}" for half in ("q" * priced.measure.statistic.is_spread + "p")]
+        sums = [f"coalesce(CAST({self._adding(measure)(half)} AS {wide}), 0)" for half in halves]
+        full = f"CAST(count(x{measure}) AS {wide}) * {priced.row_steps}"
+        rest = " - ".join([full, *sums])
+        return [sums[0], rest, sums[1]] if priced.measure.statistic.is_spread else [sums[0], rest]
 
     def _own_part(self, step: str, weight: str, wide: bool) -> str:
         """A row's steps, weighed where a row is a unit."""
@@ -334,7 +340,7 @@ class SqlRun(Rows):
         bits = [f"(({self.dialect.shifted('mask', place + 1)}) & 1)" for place in range(len(self.listed))]
         sums = ", ".join(self.dialect.sum(f"c * {bit}") for bit in bits)
         inner = f"SELECT mask, {each} AS c FROM (SELECT mask, {own} FROM units) AS weights"
-        (totals,) = self.fetch(f"SELECT {sums} FROM ({inner}) AS weighed")
+        (totals,) = self.fetch(f"SELECT {sums} FROM ({self.dialect.once(inner)}) AS weighed")
         return [(place + 1, total) for place, total in enumerate(totals)]
 
 

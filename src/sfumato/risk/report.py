@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.charts import in_words
+from sfumato.owned import owned
 from sfumato.risk.contents import NOTICE, Contents
 from sfumato.risk.linkage import Linkage
 from sfumato.risk.page import written
@@ -60,17 +61,20 @@ class Report(Contents):
         return {"notice": NOTICE, "is_private": False, "share_unique": self.share, **_plain(self)}
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """As JSON, with the notice; also into a file."""
+        """As JSON, with the notice; also into a file, which only its owner can read if it is new."""
         text = json.dumps(self.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            owned(path).write_text(text, encoding="utf-8")
         return text
 
     def to_html(self, path: str | Path | None = None) -> str:
-        """As one page that loads nothing from elsewhere, with charts and the notice; also into a file."""
+        """As one page that loads nothing from elsewhere, with charts and the notice; also into a file.
+
+        Only its owner can read the file, if it is new; the permissions of one that is there stay as they are.
+        """
         text = written(self)
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            owned(path).write_text(text, encoding="utf-8")
         return text
 
 

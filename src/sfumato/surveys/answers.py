@@ -12,7 +12,6 @@ All of these are seen by whoever collects; only the answers are randomised.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,16 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.dataset.name import nearest
-from sfumato.errors import DesignChanged, Duplicated, InvalidArgument, OutsideRange, SourceNotFound, UnknownName
+from sfumato.errors import DesignChanged, Duplicated, InvalidArgument, OutsideRange, UnknownName
 from sfumato.surveys.design import Design
 from sfumato.surveys.question import is_missing
+from sfumato.surveys.rows import Columns, read_file
 from sfumato.surveys.written import short
 
-_APART = (",", ";", "\t")  # between the fields of a CSV file; a comma where none is in the head
 DESIGN, RESPONDENT, WEIGHT, STRATUM = "design", "respondent", "weight", "stratum"
 BESIDE = (DESIGN, RESPONDENT, WEIGHT, STRATUM)
 Duplicates = Literal["refuse", "first"]
-Columns = Mapping[str, Sequence[Any]]
 _EXACT = 2.0**53
 UNCHECKED = "the answers have no column 'design', so nothing shows that they belong to this design"
 
@@ -57,7 +55,7 @@ class Answers:
 
 
 def read_answers(survey: Design, source: Any, duplicates: Duplicates = "refuse") -> Answers:
-    """Read a CSV file, a mapping of columns, a list of dictionaries or a frame; see the head of this module."""
+    """Read a .csv or .jsonl file, a mapping of columns, dictionaries or a frame; see the head of this module."""
     columns = read_columns(source)
     missing = [item.name for item in survey.items if item.name not in columns]
     if missing:
@@ -81,7 +79,7 @@ def read_answers(survey: Design, source: Any, duplicates: Duplicates = "refuse")
 def read_columns(source: Any) -> Columns:
     """The columns of a table, all of one length."""
     if isinstance(source, str | Path):
-        return _read_csv(Path(source))
+        return read_file(Path(source))
     if isinstance(source, Mapping):
         columns = {str(name): list(column) for name, column in source.items()}
     elif hasattr(source, "columns") and hasattr(source, "__getitem__"):  # a frame
@@ -97,32 +95,6 @@ def read_columns(source: Any) -> Columns:
     if len({len(column) for column in columns.values()}) > 1:
         raise InvalidArgument("answers must have columns of one length; got several; one row is one respondent")
     return columns
-
-
-def _read_csv(file: Path) -> Columns:
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as opened:
-            apart = max(_APART, key=opened.readline().count)  # names of columns have none of them
-            opened.seek(0)
-            lines = list(csv.reader(opened, strict=True, delimiter=apart))
-    except FileNotFoundError:
-        raise SourceNotFound(f"no file {file.name!r} with answers; give the path of a CSV file") from None
-    except UnicodeDecodeError:
-        raise InvalidArgument(
-            f"{file.name} must be written in UTF-8; got another encoding; save it anew, in Excel as 'CSV UTF-8'"
-        ) from None
-    except csv.Error as error:
-        raise InvalidArgument(f"{file.name} is not CSV: {error}; save it anew") from None
-    except OSError as error:
-        raise InvalidArgument(f"{file.name} cannot be read: {error.strerror}; choose another file") from None
-    if not lines:
-        raise InvalidArgument(f"{file.name} must have a head with the names of the columns; got an empty file")
-    head, rows = [name.strip() for name in lines[0]], [line for line in lines[1:] if line]
-    if len(set(head)) < len(head):
-        raise InvalidArgument(f"{file.name} must name each column once; got a name twice; rename one")
-    if ragged := sum(len(row) != len(head) for row in rows):
-        raise InvalidArgument(f"{file.name} must have {len(head)} fields a row; got others in {ragged} rows; mend them")
-    return {name: [row[place] for row in rows] for place, name in enumerate(head)}
 
 
 def _check_design(survey: Design, columns: Columns) -> str:

@@ -35,9 +35,9 @@ from sfumato.mechanisms.local import (
     Subsets,
     UnaryResponse,
 )
-from sfumato.mechanisms.local.block_response import spread
 from sfumato.mechanisms.local.blocks import WIDEST
 from sfumato.mechanisms.local.field import LARGEST, prime_power
+from sfumato.mechanisms.local.response import spread
 from sfumato.surveys.item import Item, Randomiser
 from sfumato.surveys.question import Boxes, Choice, Number, Question
 

@@ -70,8 +70,8 @@ def _sent(
 def randomise_all(survey: Design, answers: Any, entropy: Entropy = SYSTEM) -> dict[str, list[str]]:
     """What many people send: columns of texts in the order of the rows.
 
-    `answers` are true ones: a CSV file, columns, dictionaries or a frame. Columns that are no questions are passed on
-    as they are only if they stand beside answers by their name (respondent, weight, stratum).
+    `answers` are true ones: a .csv or .jsonl file, columns, dictionaries or a frame. Columns that are no questions are
+    passed on as they are only if they stand beside answers by their name (respondent, weight, stratum).
     """
     columns = read_columns(answers)
     _check_names(survey, {name: None for name in columns if name not in ("respondent", "weight", "stratum")})

@@ -23,7 +23,7 @@ from sfumato.attacks.membership import TRAITS
 from sfumato.attacks.reconstruction import NOISES
 from sfumato.attacks.reconstruction import STORY as RECONSTRUCTION
 from sfumato.cli import given
-from sfumato.cli.attack.order import Order, read_bounds, read_group, read_listed, read_noise
+from sfumato.cli.attack.order import Order, ordered, read_bounds, read_group, read_listed, read_noise
 from sfumato.cli.screen import output, say
 
 STORIES_BY_NAME = {
@@ -47,23 +47,6 @@ app = typer.Typer(
     ),
 )
 
-Allowed = Annotated[
-    float,
-    typer.Option(
-        "--epsilon", "-e", parser=given.number("--epsilon"), metavar="NUMBER", help="All that the curator may spend."
-    ),
-]
-Seed = Annotated[
-    int, typer.Option("--seed", metavar="NUMBER", help="Of made-up people and subsets; the noise has none.")
-]
-Sure = Annotated[
-    float,
-    typer.Option(
-        "--confidence", parser=given.number("--confidence"), metavar="NUMBER", help="How often an interval holds."
-    ),
-]
-Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw both sides, to .svg, .png or .html.")]
-Json = Annotated[bool, typer.Option("--json", help="The outcome as JSON.")]
 Data = Annotated[
     Path | None, typer.Option("--data", metavar="FILE", help="A table of your own, .csv or .parquet, instead.")
 ]
@@ -95,7 +78,9 @@ def _listed(context: typer.Context) -> None:
 
 
 @app.command(epilog=given.examples("sfumato attack differencing --kind mean --plot chart.svg"))
+@ordered
 def differencing(
+    order: Order,
     kind: Annotated[str, typer.Option("--kind", metavar="KIND", help="sum, mean, count or refusal.")] = "sum",
     people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many there are.")] = PEOPLE,
     trials: Trials = DIFFERENCES,
@@ -110,16 +95,9 @@ def differencing(
     bounds: Annotated[
         str | None, typer.Option("--bounds", metavar="'LOW HIGH'", help="With --data: declared bounds of the column.")
     ] = None,
-    epsilon: Allowed = attacks.EPSILON,
-    seed: Seed = attacks.SEED,
-    confidence: Sure = attacks.CONFIDENCE,
-    plot: Plot = None,
-    as_json: Json = False,
-    quiet: given.Quiet = False,
-    yes: given.Yes = False,
 ) -> None:
     """Subtract two answers, and have one person."""
-    Order.of("differencing", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+    order.run(
         attacks.differencing,
         kind=kind, people=people, trials=trials, data=data, column=column, name=name, target=target,
         bounds=read_bounds(bounds),
@@ -127,7 +105,9 @@ def differencing(
 
 
 @app.command(epilog=given.examples("sfumato attack averaging --repeats 100"))
+@ordered
 def averaging(
+    order: Order,
     repeats: Annotated[
         int, typer.Option("--repeats", metavar="NUMBER", help="How often the question is asked.")
     ] = REPEATS,
@@ -136,22 +116,15 @@ def averaging(
     ] = VILLAGES,
     data: Data = None,
     column: ColumnOption = None,
-    epsilon: Allowed = attacks.EPSILON,
-    seed: Seed = attacks.SEED,
-    confidence: Sure = attacks.CONFIDENCE,
-    plot: Plot = None,
-    as_json: Json = False,
-    quiet: given.Quiet = False,
-    yes: given.Yes = False,
 ) -> None:
     """Ask again and again, and take the mean."""
-    Order.of("averaging", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
-        attacks.averaging, repeats=repeats, villages=villages, data=data, column=column
-    )
+    order.run(attacks.averaging, repeats=repeats, villages=villages, data=data, column=column)
 
 
 @app.command(epilog=given.examples("sfumato attack reconstruction --people 50 --questions 200 --method linear-program"))
+@ordered
 def reconstruction(
+    order: Order,
     people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many there are.")] = 100,
     questions: Annotated[int, typer.Option("--questions", metavar="NUMBER", help="How many subsets.")] = 400,
     method: Annotated[
@@ -166,17 +139,10 @@ def reconstruction(
     value: Annotated[
         str | None, typer.Option("--value", metavar="VALUE", help="With --data: the value to be told.")
     ] = None,
-    epsilon: Allowed = attacks.EPSILON,
-    seed: Seed = attacks.SEED,
-    confidence: Sure = attacks.CONFIDENCE,
-    plot: Plot = None,
-    as_json: Json = False,
-    quiet: given.Quiet = False,
-    yes: given.Yes = False,
 ) -> None:
     """Solve equations for everybody's secret."""
     noises = NOISES if noise is None else [read_noise(each) for each in noise]
-    Order.of("reconstruction", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+    order.run(
         attacks.reconstruction,
         people=people, questions=questions, method=method, noises=noises, data=data, column=column, value=value,
     )  # fmt: skip
@@ -188,7 +154,9 @@ def reconstruction(
         "sfumato attack linkage --data my.csv --columns zip,sex,born --secret diagnosis",
     )
 )
+@ordered
 def linkage(
+    order: Order,
     patients: Annotated[int, typer.Option("--patients", metavar="NUMBER", help="How many rows there are.")] = PATIENTS,
     trials: Trials = TARGETS,
     data: Data = None,
@@ -200,16 +168,9 @@ def linkage(
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="With --outside: the column that names them.")
     ] = None,
-    epsilon: Allowed = attacks.EPSILON,
-    seed: Seed = attacks.SEED,
-    confidence: Sure = attacks.CONFIDENCE,
-    plot: Plot = None,
-    as_json: Json = False,
-    quiet: given.Quiet = False,
-    yes: given.Yes = False,
 ) -> None:
     """Join rows without names with a list that has names."""
-    Order.of("linkage", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+    order.run(
         attacks.linkage,
         patients=patients,
         trials=trials,
@@ -222,7 +183,9 @@ def linkage(
 
 
 @app.command(epilog=given.examples("sfumato attack intersection --epsilon 1"))
+@ordered
 def intersection(
+    order: Order,
     trials: Trials = CONDITIONS,
     data: Data = None,
     other: Annotated[
@@ -237,16 +200,9 @@ def intersection(
         list[str] | None,
         typer.Option("--other-group", metavar="NAME=VALUE", help="And in the second table; repeatable."),
     ] = None,
-    epsilon: Allowed = attacks.EPSILON,
-    seed: Seed = attacks.SEED,
-    confidence: Sure = attacks.CONFIDENCE,
-    plot: Plot = None,
-    as_json: Json = False,
-    quiet: given.Quiet = False,
-    yes: given.Yes = False,
 ) -> None:
     """Compare two k-anonymous tables."""
-    Order.of("intersection", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
+    order.run(
         attacks.intersection,
         trials=trials, data=data, other=other, secret=secret,
         group=read_group(group, "--group"), other_group=read_group(other_group, "--other-group"),
@@ -254,20 +210,13 @@ def intersection(
 
 
 @app.command(epilog=given.examples("sfumato attack membership --people 100 --traits 2000"))
+@ordered
 def membership(
+    order: Order,
     people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many candidates.")] = CANDIDATES,
     traits: Annotated[int, typer.Option("--traits", metavar="NUMBER", help="How many frequencies.")] = TRAITS,
     data: Data = None,
     columns: Columns = None,
-    epsilon: Allowed = attacks.EPSILON,
-    seed: Seed = attacks.SEED,
-    confidence: Sure = attacks.CONFIDENCE,
-    plot: Plot = None,
-    as_json: Json = False,
-    quiet: given.Quiet = False,
-    yes: given.Yes = False,
 ) -> None:
     """Find out who is among the data, from frequencies alone."""
-    Order.of("membership", epsilon, seed, confidence, plot, as_json, quiet, yes).run(
-        attacks.membership, people=people, traits=traits, data=data, columns=read_listed(columns)
-    )
+    order.run(attacks.membership, people=people, traits=traits, data=data, columns=read_listed(columns))

@@ -7,17 +7,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from sfumato import charts
-from sfumato.attacks import Outcome, Side
+from sfumato.attacks import CONFIDENCE, EPSILON, SEED, Outcome, Side
 from sfumato.attacks.outcome import percent
+from sfumato.cli import given
 from sfumato.cli.failure import INTERRUPTED
+from sfumato.cli.files import write
 from sfumato.cli.formats import Target
 from sfumato.cli.progress import working
 from sfumato.cli.screen import can_ask, errors, output, say, show
+from sfumato.cli.sharing import sharing
 from sfumato.curator.phases import Phase
 from sfumato.errors import InvalidArgument, TakesLong
 
@@ -27,31 +30,34 @@ _OF_OWN_DATA = ("column", "columns", "name", "target", "bounds", "value", "secre
 # fmt: on
 
 
+Allowed = Annotated[
+    float,
+    typer.Option(
+        "--epsilon", "-e", parser=given.number("--epsilon"), metavar="NUMBER", help="All that the curator may spend."
+    ),
+]
+Seed = Annotated[
+    int, typer.Option("--seed", metavar="NUMBER", help="Of made-up people and subsets; the noise has none.")
+]
+Sure = Annotated[
+    float,
+    typer.Option(
+        "--confidence", parser=given.number("--confidence"), metavar="NUMBER", help="How often an interval holds."
+    ),
+]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw both sides, to .svg, .png or .html.")]
+Json = Annotated[bool, typer.Option("--json", help="The outcome as JSON.")]
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What an attack was asked for, beside its own sizes."""
+    """What an attack was asked for, beside its own sizes: the options that all attacks have."""
 
-    name: str
     settings: dict[str, Any]
     plot: Path | None
     as_json: bool
     quiet: bool
     yes: bool
-
-    @classmethod
-    def of(
-        cls,
-        name: str,
-        epsilon: float,
-        seed: int,
-        confidence: float,
-        plot: Path | None,
-        as_json: bool,
-        quiet: bool,
-        yes: bool,
-    ) -> Order:
-        """From the options that all attacks have, in their order."""
-        return cls(name, {"epsilon": epsilon, "seed": seed, "confidence": confidence}, plot, as_json, quiet, yes)
 
     def run(self, attack: Callable[..., Outcome], **sizes: Any) -> None:
         """Run it, and tell what came of it."""
@@ -63,11 +69,15 @@ class Order:
         except KeyboardInterrupt:
             say(errors(), "interrupted: no outcome so far", "bold red")
             raise typer.Exit(INTERRUPTED) from None
+        if self.plot is not None:
+            about_own = sizes.get("data") is not None
+            write(self.plot, lambda file: charts.save(outcome.plot(), file), private=about_own)
         if self.as_json:
             output().out(outcome.to_json(), highlight=False)
         else:
             tell(outcome, quiet=self.quiet)
-        self._draw(outcome)
+        if self.plot is not None and not self.quiet:
+            say(errors(), f"chart: {self.plot}")
 
     def _allowed(self, attack: Callable[..., Outcome], sizes: dict[str, Any]) -> Outcome:
         """Ask for leave where it would take long, unless --yes gave it."""
@@ -84,27 +94,32 @@ class Order:
 
     def _with_bar(self, attack: Callable[..., Outcome], sizes: dict[str, Any], patience: float | None) -> Outcome:
         allowed = {} if patience is None else {"patience": patience}
-        with self._bar() as progress:
+        with self._bar(attack.__name__) as progress:
             return attack(**sizes, **self.settings, **allowed, progress=progress)
 
     @contextmanager
-    def _bar(self) -> Iterator[Callable[[int, int], None]]:
-        with working(self.name, hidden=self.quiet or self.as_json) as told:
+    def _bar(self, name: str) -> Iterator[Callable[[int, int], None]]:
+        with working(name, hidden=self.quiet or self.as_json) as told:
 
             def tell_phase(done: int, of: int) -> None:
-                told(Phase(f"{self.name}: {done:,} of {of:,}", done + 1, of))
+                told(Phase(f"{name}: {done:,} of {of:,}", done + 1, of))
 
             yield tell_phase
 
-    def _draw(self, outcome: Outcome) -> None:
-        if self.plot is None:
-            return
-        try:
-            charts.save(outcome.plot(), self.plot)
-        except OSError as error:
-            raise InvalidArgument(f"{str(self.plot)!r} cannot be written: {error.strerror}; choose another") from None
-        if not self.quiet:
-            say(errors(), f"chart: {self.plot}")
+
+def _read(
+    epsilon: Allowed = EPSILON,
+    seed: Seed = SEED,
+    confidence: Sure = CONFIDENCE,
+    plot: Plot = None,
+    as_json: Json = False,
+    quiet: given.Quiet = False,
+    yes: given.Yes = False,
+) -> Order:
+    return Order({"epsilon": epsilon, "seed": seed, "confidence": confidence}, plot, as_json, quiet, yes)
+
+
+ordered = sharing(_read)
 
 
 def _refuse_without_data(sizes: dict[str, Any]) -> None:

@@ -26,6 +26,7 @@ from sfumato.cli.audit import questions, zoo
 from sfumato.cli.audit.names import is_question, list_names, same, unknown
 from sfumato.cli.audit.told import show_finding
 from sfumato.cli.failure import INTERRUPTED, REFUTED
+from sfumato.cli.files import write
 from sfumato.cli.formats import Target
 from sfumato.cli.progress import working
 from sfumato.cli.screen import errors, say
@@ -114,15 +115,10 @@ class Order:
                 return chosen.play(count, self.confidence, seconds=self.seconds, progress=progress)
 
     def draw(self, finding: Finding) -> None:
-        """The chart, if one was asked for."""
+        """The chart, if one was asked for; before anything is printed."""
         if self.plot is None:
             return
-        try:
-            charts.save(draw_finding(finding), self.plot)
-        except OSError as error:
-            raise InvalidArgument(
-                f"{str(self.plot)!r} cannot be written: {error.strerror}; choose another file"
-            ) from None
+        write(self.plot, lambda file: charts.save(draw_finding(finding), file))
         if not self.quiet:
             say(errors(), f"chart: {self.plot}")
 

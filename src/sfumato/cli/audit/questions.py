@@ -10,7 +10,7 @@ from sfumato.audit.draw import Progress
 from sfumato.audit.finding import Finding
 from sfumato.audit.question import Recorded, question_game, record_plan
 from sfumato.cli import given
-from sfumato.cli.audit.told import put_json, show_finding
+from sfumato.cli.audit.told import print_finding, put_json
 from sfumato.cli.audit.zoo import Playing
 from sfumato.cli.screen import output, say, show
 from sfumato.curator.options import Options
@@ -64,6 +64,8 @@ def _named(label: str) -> tuple[str, str]:
 
 
 def _report(recorded: Recorded, finding: Finding | None, claim: Guarantee, order: Asking) -> None:
+    if finding is not None:
+        order.draw(finding)
     if order.as_json:
         sampled = None if finding is None else finding.to_dict()
         content: dict[str, Any] = {
@@ -74,8 +76,6 @@ def _report(recorded: Recorded, finding: Finding | None, claim: Guarantee, order
             "sampling": sampled,
         }
         put_json(content)
-        if finding is not None:
-            order.draw(finding)
         return
     console = output()
     verdict = "REFUTED" if recorded.refuted else "not refuted"
@@ -99,4 +99,4 @@ def _report(recorded: Recorded, finding: Finding | None, claim: Guarantee, order
         )
     if finding is not None:
         say(console, "\nAnd by sampling what it answers:")
-        show_finding(finding, order)
+        print_finding(finding, quiet=order.quiet)

@@ -29,7 +29,7 @@ class Order(Protocol):
         """Where a chart is wanted."""
 
     def draw(self, finding: Finding) -> None:
-        """The chart, if one was asked for."""
+        """The chart, if one was asked for; before anything is printed."""
 
 
 def put_json(content: Any) -> None:
@@ -38,15 +38,16 @@ def put_json(content: Any) -> None:
 
 
 def show_finding(finding: Finding, order: Order) -> None:
-    """Print it, and draw it where that was asked for."""
+    """Draw it where that was asked for, and print it."""
+    order.draw(finding)
     if order.as_json:
         put_json(finding.to_dict())
     else:
-        _print(finding, quiet=order.quiet)
-    order.draw(finding)
+        print_finding(finding, quiet=order.quiet)
 
 
-def _print(finding: Finding, *, quiet: bool) -> None:
+def print_finding(finding: Finding, *, quiet: bool) -> None:
+    """Its verdict, and what was tested."""
     console = output()
     claim = finding.claim
     delta = f", delta {float(claim.delta):g}" if claim.delta else ""

@@ -8,7 +8,7 @@ from sfumato.audit.exact import ExactFinding, judge
 from sfumato.audit.finding import Finding, floor
 from sfumato.audit.game import Game
 from sfumato.audit.zoo import ZOO, Broken
-from sfumato.cli.audit.told import Order, put_json, show_finding
+from sfumato.cli.audit.told import Order, print_finding, put_json
 from sfumato.cli.screen import output, say, show
 from sfumato.errors import InvalidArgument, MechanismFailed, SfumatoError
 
@@ -24,14 +24,17 @@ def audit_broken(broken: Broken, order: Playing) -> bool:
     """One of them, with its story."""
     if broken.masses is not None and order.plot is not None:
         raise InvalidArgument(f"{broken.name} is refuted by exact probabilities, without a chart; leave --plot out")
-    if not (order.as_json or order.quiet):
-        say(output(), broken.story)
-        say(output(), "\n")
     found = _found(broken, order)
     if isinstance(found, Finding):
-        show_finding(found, order)
-    elif order.as_json:
+        order.draw(found)
+    if order.as_json:
         put_json(found.to_dict())
+        return found.refuted
+    if not order.quiet:
+        say(output(), broken.story)
+        say(output(), "\n")
+    if isinstance(found, Finding):
+        print_finding(found, quiet=order.quiet)
     else:
         claimed = f"claimed    {_claimed(broken)}, neighbours by {broken.game.claim.neighbours.value}"
         say(output(), f"{broken.name}: REFUTED by exact probabilities", "bold red")

@@ -22,7 +22,12 @@ from sfumato.privacy.guarantee import Guarantee
 
 def init(
     sources: Annotated[
-        list[str], typer.Argument(metavar="DATA", help="Parquet or CSV files, globs, or duckdb:///file.db#table.")
+        list[str],
+        typer.Argument(
+            metavar="DATA",
+            help="Parquet or CSV files, globs, or tables: duckdb:///file.db#table, "
+            "postgresql://user@host/database#table, spark:catalog.table.",
+        ),
     ],
     unit: Annotated[
         str | None, typer.Option("--unit", metavar="COLUMN", help="All rows with one value here belong to one person.")

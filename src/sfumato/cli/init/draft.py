@@ -13,7 +13,8 @@ from pathlib import Path
 from sfumato.cli.init.declare import Said, toml_key, toml_value
 from sfumato.dataset.kind import Kind
 from sfumato.dataset.name import names_a_person
-from sfumato.dataset.source import CsvFiles, DuckdbTable, ParquetFiles, Source, read_source
+from sfumato.dataset.server import SERVERS
+from sfumato.dataset.source import CsvFiles, DuckdbTable, ParquetFiles, ServerTable, Source, read_source
 from sfumato.privacy.guarantee import Guarantee
 
 _EXAMPLES = {
@@ -68,7 +69,13 @@ def read_table(address: str, folder: Path) -> TableDraft:
 
 def _name(source: Source) -> str:
     """A name for SQL, from that of the file or table."""
-    stem = source.table if isinstance(source, DuckdbTable) else re.split(r"[.*?\[]", source.label)[0]
+    match source:
+        case DuckdbTable():
+            stem = source.table
+        case ServerTable():
+            stem = re.split(r"[.#:]", source.label)[-1]
+        case _:
+            stem = re.split(r"[.*?\[]", source.label)[0]
     plain = re.sub(r"\W+", "_", stem).strip("_").lower()
     return plain if plain and not plain[0].isdigit() else f"table_{plain}".rstrip("_")
 
@@ -79,7 +86,16 @@ def _relative(source: Source, address: str, folder: Path) -> str:
         return Path(os.path.relpath(address, folder)).as_posix()
     if isinstance(source, DuckdbTable) and not os.path.isabs(source.path.removeprefix(os.getcwd() + os.sep)):
         return f"duckdb:///{Path(os.path.relpath(source.path, folder)).as_posix()}#{source.table}"
-    return address
+    return without_password(address) if isinstance(source, ServerTable) else address
+
+
+def without_password(address: str) -> str:
+    """An address as a file may have it, which others read.
+
+    >>> without_password("postgresql://ann:secret@host/db?password=secret&sslmode=require#t")
+    'postgresql://ann@host/db?sslmode=require#t'
+    """
+    return re.sub(r"(?<=[?&])password=[^&#]*&?", "", re.sub(r"(//[^/@:]*):[^@/]*@", r"\1@", address))
 
 
 def write_draft(tables: Sequence[TableDraft], allowance: Guarantee, ledger: str | None = None) -> str:
@@ -124,7 +140,7 @@ def surer(promise: Guarantee) -> str:
 def _table_lines(table: TableDraft) -> list[str]:
     return [
         f"[tables.{toml_key(table.name)}]",
-        _commented(f"source = {toml_value(table.source)}", "relative to this file; only its schema is read"),
+        _commented(f"source = {toml_value(table.source)}", _said_of(table.source)),
         '# version = "1"'.ljust(_WIDTH) + "# optional: a label of the data; a new one makes old answers stale",
         *_unit_lines(table),
         "",
@@ -132,6 +148,12 @@ def _table_lines(table: TableDraft) -> list[str]:
         *_FORMS,
         *(_column_line(name, kind, table) for name, kind in table.kinds.items()),
     ]
+
+
+def _said_of(source: str) -> str:
+    if source.startswith(tuple(SERVERS)):
+        return "asked there; no password is written here: set PGPASSWORD, or use ~/.pgpass, for PostgreSQL"
+    return "relative to this file; only its schema is read"
 
 
 def _unit_lines(table: TableDraft) -> list[str]:

@@ -12,6 +12,7 @@ import typer
 
 from sfumato import charts
 from sfumato.cli import given
+from sfumato.cli.files import write
 from sfumato.cli.formats import Target
 from sfumato.cli.screen import errors, output, say, show
 from sfumato.cli.survey.randomising import DesignFile
@@ -39,7 +40,7 @@ class Format(StrEnum):
     JSON = "json"
 
 
-Source = Annotated[Path, typer.Argument(metavar="ANSWERS", help="A CSV file with what was sent, a row each person.")]
+Source = Annotated[Path, typer.Argument(metavar="ANSWERS", help="A .csv or .jsonl file with what was sent.")]
 Sure = Annotated[
     float,
     typer.Option(
@@ -111,9 +112,10 @@ def estimate(
         }
         each = [(survey, estimate_all(survey, file, **options)) for file in (answers, *(rounds or []))]
         found = combine(each) if rounds else each[0][1]
+    if plot is not None:
+        write(plot, lambda file: charts.save(found.plot(), file))
     _write(found, written, out)
     if plot is not None:
-        charts.save(found.plot(), plot)
         say(errors(), f"chart: {plot}")
     if isinstance(found, Estimates) and not quiet:
         console = output() if written is Format.TABLE and out is None else errors()
@@ -150,10 +152,7 @@ def _write(found: Estimates | CrossTable, written: Format, out: Path | None) -> 
     if out is None:
         print(text, end="")
         return
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InvalidArgument(f"{out.name} cannot be written: {error.strerror}; choose another folder") from None
+    write(out, lambda file: file.write_text(text, encoding="utf-8"))
     say(errors(), f"estimates: {out}")
 
 

@@ -21,9 +21,7 @@ from sfumato.surveys.randomise import randomise as randomise_one
 from sfumato.surveys.written import FILE, load
 
 DesignFile = Annotated[Path, typer.Option("--design", "-d", metavar="FILE", help="The design, as it was published.")]
-Source = Annotated[
-    Path | None, typer.Argument(metavar="[ANSWERS]", help="A CSV file with true answers, a row each person.")
-]
+Source = Annotated[Path | None, typer.Argument(metavar="[ANSWERS]", help="A .csv or .jsonl file with true answers.")]
 One = Annotated[
     list[str] | None,
     typer.Option(

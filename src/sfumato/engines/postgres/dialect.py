@@ -8,12 +8,13 @@ no order either, so no guard relies on another one beside it. Text is compared b
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import ClassVar
 
 from sfumato.dataset.kind import Kind
 from sfumato.engines.dialect import Dialect
+from sfumato.engines.postgres.texts import parsed
 from sfumato.plan.node import How
 
 _REAL = "DOUBLE PRECISION"
@@ -21,6 +22,7 @@ _NAN, _INFINITY = f"CAST('NaN' AS {_REAL})", f"CAST('Infinity' AS {_REAL})"
 _LARGEST = Fraction(179, 100) * 10**308  # beyond it a result counts as infinite
 _LEAST = Fraction(1, 1 << 1070)  # below it a result counts as zero
 _LONG = 120  # letters of arguments that are not written several times
+TEXTS = ("text", "varchar", "char", "uuid", "enum")  # types whose values are read by their letters
 _EPOCH = "DATE '0001-01-01'"
 _END = "DATE '10000-01-01'"
 
@@ -31,7 +33,9 @@ class PostgresDialect(Dialect):
     name: ClassVar[str] = "PostgreSQL"
     wide: ClassVar[str] = "NUMERIC"
     number: ClassVar[str] = "BIGINT"
-    small: ClassVar[str] = "BIGINT"
+    small: ClassVar[str] = "INTEGER"
+    narrow: ClassVar[bool] = False  # a table is written as slowly as it is read several times
+    most_listed: ClassVar[int] = 100
     types: ClassVar[Mapping[Kind, str]] = {**Dialect.types, Kind.REAL: _REAL, Kind.TEXT: "TEXT"}
     functions: ClassVar[Mapping[str, str]] = {
         **Dialect.functions,
@@ -88,15 +92,23 @@ class PostgresDialect(Dialect):
         """NaN is equal to itself."""
         return f"{double} <> {_NAN}"
 
+    def only(self, value: str, holds: Callable[[str], str]) -> str:
+        """A long one is computed once."""
+        if len(value) <= _LONG:
+            return super().only(value, holds)
+        return f"(SELECT CASE WHEN {holds('v0')} THEN v0 END FROM (SELECT {value} AS v0 OFFSET 0) AS v)"
+
     def numbers(self, double: str) -> str:
         """In one step."""
         return f"NULLIF({double}, {_NAN})"
 
     def read(self, stored: str, kind: Kind, source: str = "") -> str:
-        """By the type that the table has: there is no cast that cannot fail, but these do not."""
+        """By the type that the table has: there is no cast that cannot fail, but these do not; texts by their form."""
+        text = f"textin(enum_out({stored}))" if source == "enum" else f"CAST({stored} AS TEXT)"  # whatever casts it has
+        letters = f'{text} COLLATE "C"'
+        if kind is Kind.TEXT or source in TEXTS:
+            return parsed(letters, kind)
         match kind:
-            case Kind.TEXT:
-                return f'CAST({stored} AS TEXT) COLLATE "C"'
             case Kind.REAL if source == "numeric":
                 fits = f"abs({stored}) <= 1.79e308 OR abs({stored}) = 'Infinity'"
                 double = f"CASE WHEN abs({stored}) < 1e-300 THEN 0 ELSE CAST({stored} AS {_REAL}) END"
@@ -108,6 +120,8 @@ class PostgresDialect(Dialect):
     def read_time(self, stored: str, source: str = "") -> str:
         """A date far out has no time."""
         match source:
+            case _ if source in TEXTS:
+                return self.read(stored, Kind.TIMESTAMP, source)
             case "timestamptz":
                 return f"({stored} AT TIME ZONE 'UTC')"
             case "date":
@@ -129,6 +143,10 @@ class PostgresDialect(Dialect):
     def rest(self, a: str, b: object) -> str:
         """The sign is that of the first."""
         return f"mod({a}, {b})"
+
+    def sum_parts(self, small: str, size: int) -> tuple[str, str]:
+        """Of 32 bits a sum has 64, which 2**32 rows of a cell do not exceed, and no table has 2**32 blocks of them."""
+        return f"sum({small}) / {size}", f"sum({small}) % {size}"
 
     def unit_sum(self, whole: str) -> str:
         """In doubles, which is quicker than in NUMERIC by half.
@@ -188,12 +206,23 @@ class PostgresDialect(Dialect):
         """Of one text after another."""
         mixed = "0"
         for column in columns:
-            mixed = f"hashtextextended(coalesce(CAST({column} AS TEXT), '') COLLATE \"C\", {mixed})"
+            mixed = self._hashed(column, mixed)
         return mixed
+
+    def _hashed(self, column: str, seed: str) -> str:
+        return f"hashtextextended(coalesce(CAST({column} AS TEXT), '') COLLATE \"C\", {seed})"
 
     def mixed(self, columns: Sequence[str]) -> str:
         """It is."""
         return self.hash(columns)
+
+    def sampled(self, columns: Sequence[str], kinds: Sequence[Kind | None], one_of: int) -> str:
+        """Of whole numbers without their letters; a hash may be negative."""
+        mixed = "0"
+        for column, kind in zip(columns, kinds, strict=True):
+            whole = kind is Kind.INTEGER
+            mixed = f"hashint8extended({column}, {mixed})" if whole else self._hashed(column, mixed)
+        return f"abs({mixed} % {one_of}) = 1"
 
     def bits(self, mask: str) -> str:
         """Of a string of bits."""

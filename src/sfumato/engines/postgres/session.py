@@ -66,8 +66,8 @@ class PostgresSession:
     def reading(self, table: Table, names: Mapping[str, str], units: Sequence[str], alias: str) -> str:
         """A query for columns of a table; the unit's as they are stored, text by its letters."""
         assert isinstance(table.source, PostgresTable)
-        where = ".".join(map(quoted, table.source.parts))
-        return reading(_DIALECT, table, where, table.source.types(), names, units)
+        found = table.source.described(self._connection)
+        return reading(_DIALECT, table, ".".join(map(quoted, found.name)), found.types, names, units)
 
     def public(self, table: PublicTable, alias: str) -> str:
         """The rows of a public table, copied."""

@@ -6,17 +6,18 @@ WHERE is a master (`local[4]`, `spark://host:7077`, `yarn`) or a server of Spark
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 from urllib.parse import unquote, urlparse
 
 from sfumato import checks
 from sfumato.dataset.name import distinct
-from sfumato.dataset.server import ServerTable
+from sfumato.dataset.server import MOST_PUBLIC, ServerTable, too_many
 from sfumato.engines.spark.opening import Unreachable, opened
 from sfumato.errors import InvalidArgument, SourceNotFound
 
@@ -32,6 +33,7 @@ class SparkTable(ServerTable):
 
     address: str = field(repr=False)
     table: str
+    public: bool = False  # then all of it may be read, and a view as well
 
     begins: ClassVar[str] = SCHEME
     written: ClassVar[str] = "spark:catalog.table"
@@ -67,15 +69,20 @@ class SparkTable(ServerTable):
 
     @property
     def identity(self) -> frozenset[str]:
-        """Where its rows lie, and the files if they are on this machine; without a place, its full name."""
+        """Where its rows lie, and the files if they are on this machine; without a place, its full name.
+
+        Of a public view also the folders of all files that it reads: they may be a private table's.
+        """
         with self.session() as session:
             said = self._described(session)
-            if not (place := said.get("Location")):
-                full = [said.get("Catalog") or "spark_catalog", said.get("Database") or "", self.parts[-1]]
-                return frozenset((f"spark:{'.'.join(full).lower()}",))
-            files = [urlparse(file) for file in session.table(self.quoted).inputFiles()]
+            place = said.get("Location")
+            listed = session.table(self.quoted).inputFiles() if place or self.public else []
+        full = [said.get("Catalog") or "spark_catalog", said.get("Database") or "", self.parts[-1]]
+        own = {f"spark:{place.rstrip('/')}" if place else f"spark:{'.'.join(full).lower()}"}
+        files = [urlparse(file) for file in listed]
         local = {os.path.realpath(unquote(file.path)) for file in files if file.scheme in ("", "file")}
-        return frozenset({f"spark:{place.rstrip('/')}", *local})
+        above = {f"spark:{folder}" for file in listed for folder in _folders(file)} if self.public else set()
+        return frozenset(own | local | above)
 
     def types(self) -> dict[str, str]:
         """The type of every column by its own name."""
@@ -89,6 +96,26 @@ class SparkTable(ServerTable):
         distinct((name for name, _ in fields), where=self.label)
         return {name: _TYPES.get(type, "string" if type.startswith("string") else type) for name, type in fields}
 
+    def as_public(self) -> SparkTable:
+        """The same as a PUBLIC one."""
+        return replace(self, public=True)
+
+    def rows(self, columns: Sequence[str] = ()) -> Any:
+        """All rows of a PUBLIC one."""
+        if not self.public:
+            return ServerTable.rows(self, columns)
+        asked = [f"`{name}`" for name in self.schema() if not columns or name in columns]
+        found = None
+        with contextlib.suppress(Exception), self.session() as session:  # of several classes, with others' values
+            session.conf.set("spark.sql.session.timeZone", "UTC")
+            frame = session.table(self.quoted).select(*asked)
+            found = (frame.distinct() if columns else frame).limit(MOST_PUBLIC + 1).toArrow()
+        if found is None:
+            raise InvalidArgument(f"{self.label} must be readable; Spark could not read it; try SELECT * there")
+        if found.num_rows > MOST_PUBLIC:
+            raise too_many(self.label)
+        return found
+
     def _described(self, session: Any) -> dict[str, str]:
         """What the catalogue says of it."""
         try:
@@ -98,7 +125,7 @@ class SparkTable(ServerTable):
         if rows is None:
             raise SourceNotFound(f"{self.label}: Spark has no such table, or this user may not read it; check its name")
         said = {str(row[0]): str(row[1]) for row in rows if row[0]}
-        if said.get("Type", "").upper() not in ("MANAGED", "EXTERNAL"):
+        if said.get("Type", "").upper() not in ("MANAGED", "EXTERNAL") and not self.public:
             # a query may tie the rows of many people together, so that one of them moves the rows of all
             raise InvalidArgument(f"{self.label} must be a table; got a view; save it by frame.write.saveAsTable")
         return said
@@ -117,3 +144,10 @@ class SparkTable(ServerTable):
             if session is None:
                 raise SourceNotFound(f"{self.label}: {why}")
             yield session
+
+
+def _folders(file: str) -> Iterator[str]:
+    """All folders above a file."""
+    while "/" in file:
+        file = file.rpartition("/")[0].rstrip("/")
+        yield file

@@ -14,6 +14,7 @@ from sfumato.errors import InvalidArgument, LedgerUnavailable
 from sfumato.ledger.payload import fresh
 from sfumato.ledger.store.schema import MIGRATIONS
 from sfumato.ledger.store.store import Store, Transaction, unavailable
+from sfumato.owned import owned
 
 WAIT = 30  # seconds for a lock
 
@@ -76,7 +77,7 @@ def _prepare_file(path: Path, create: bool) -> None:
     if not create:
         raise LedgerUnavailable(f"the ledger must exist; there is none at {str(path)!r}; check the path")
     try:  # questions may hold names: a new ledger is readable by its owner only
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        owned(path)
     except OSError as error:
         raise LedgerUnavailable(
             f"the ledger must be writable; {str(path)!r} cannot be created: {error.strerror}; keep it elsewhere"

@@ -25,27 +25,16 @@ import numpy as np
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.errors import InvalidArgument, OutsideRange
 from sfumato.mechanisms.local.blocks import Blocks, Integers, Singles, Subsets, Weights
 from sfumato.mechanisms.local.odds import TwoLevel, below, check_places, read_odds
-from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
-from sfumato.privacy.guarantee import Guarantee
-from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.mechanisms.local.response import ChoiceResponse, read_categories
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
 
 __all__ = ["BlockResponse", "Subsets"]
 
 
-def read_categories(categories: Sequence[Any]) -> tuple[Any, ...]:
-    """Two or more different answers."""
-    listed = tuple(categories)
-    if len(set(listed)) < max(2, len(listed)):
-        raise InvalidArgument(f"categories must be two or more different ones; got {len(listed)}; list each once")
-    return listed
-
-
 @dataclass(frozen=True)
-class BlockResponse(Declared):
+class BlockResponse(ChoiceResponse):
     """An output that agrees with the true answer more often than with another; the value is one of the categories.
 
     Outputs are integers of at most 63 bits; `blocks` says which of them agree with which category.
@@ -88,21 +77,6 @@ class BlockResponse(Declared):
         """The probability that an output agrees with an answer that is not the true one."""
         return self.levels.stray(self.blocks.sizes(len(self.categories))[2])
 
-    @property
-    def spread(self) -> float:
-        """The mean squared error of the shares of n people times n, on average over the categories; exact."""
-        return float(spread(self.agree, self.stray, len(self.categories)))
-
-    @property
-    def loss(self) -> Loss:
-        """Pure epsilon."""
-        return Loss.pure(Fraction(self.epsilon))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """epsilon-differential privacy of one answer, which another answer may replace."""
-        return Guarantee(self.epsilon, neighbours=Neighbours.REPLACE, unit=self.unit)
-
     def release(self, value: Any, entropy: Entropy = SYSTEM) -> int:
         """The output to send for the true answer `value`."""
         return self.output(self.place(value), below(self.levels.total, entropy))
@@ -123,26 +97,9 @@ class BlockResponse(Declared):
                 outputs[chosen] = choose(len(self.categories), places[chosen], ranks[chosen])
         return outputs
 
-    def place(self, value: Any) -> int:
-        """Where an answer stands among the categories."""
-        try:
-            return self._places[value]
-        except (KeyError, TypeError):
-            raise OutsideRange(
-                f"value must be one of the {len(self.categories)} categories; got something else"
-            ) from None
-
-    @cached_property
-    def _places(self) -> dict[Any, int]:
-        return {category: place for place, category in enumerate(self.categories)}
-
     def support(self, outputs: Integers, weights: Weights | None = None) -> Weights:
         """How many outputs agree with each category, or their weights."""
         return self.blocks.support(len(self.categories), outputs, weights)
-
-    def error(self, confidence: checks.Number = 0.95, answers: int = 1) -> float:
-        """How far a share estimated from this many answers may be off: Hoeffding's bound, good for any number."""
-        return hoeffding(confidence, answers) / float(self.agree - self.stray)
 
     def log_probability(self, output: int, value: Any) -> float:
         """The logarithm of the probability of an output for a true answer."""
@@ -152,18 +109,3 @@ class BlockResponse(Declared):
         high, low = Fraction(self.odds or 0).as_integer_ratio()
         agrees = bool(self.blocks.agrees(np.array([self.place(value)]), shown)[0])
         return math.log(high if agrees else low) - math.log(self.levels.total)
-
-
-def hoeffding(confidence: checks.Number, answers: int) -> float:
-    """How far a mean of so many numbers in [0, 1] may be off."""
-    miss = float(1 - checks.inside(confidence=confidence))
-    return math.sqrt(math.log(2 / miss) / (2 * checks.whole(least=1, answers=answers)))
-
-
-def spread(agree: Fraction, stray: Fraction, answers: int) -> Fraction:
-    """The mean squared error of a share times n, on average over the answers: exact for every set of n people.
-
-    Of n people each answer is true for some, and these numbers add up to n, so what the average is does not depend on
-    them: (agree (1 - agree) + (k - 1) stray (1 - stray)) / (k (agree - stray)**2).
-    """
-    return (agree * (1 - agree) + (answers - 1) * stray * (1 - stray)) / (answers * (agree - stray) ** 2)

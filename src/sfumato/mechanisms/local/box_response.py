@@ -23,14 +23,11 @@ from numpy.typing import NDArray
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, OutsideRange
-from sfumato.mechanisms.local.block_response import hoeffding, read_categories
 from sfumato.mechanisms.local.blocks import Integers
 from sfumato.mechanisms.local.odds import below, read_odds
-from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
+from sfumato.mechanisms.local.response import Response, hoeffding, read_categories
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.mechanisms.samplers import Coin, bernoulli, uniform
-from sfumato.privacy.guarantee import Guarantee
-from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
 from sfumato.rounding import Real
 
 Ticks = NDArray[np.bool_]
@@ -63,7 +60,7 @@ def check_ticks(ticks: Ticks, boxes: int, most: int) -> None:
 
 
 @dataclass(frozen=True)
-class BoxResponse(Declared):
+class BoxResponse(Response):
     """One box and its tick, as 2 * box + tick, or a bit for every box; the value is the collection of those ticked.
 
         epsilon       what one answer costs; 1 or less is strong, above 10 hardly protects
@@ -109,16 +106,6 @@ class BoxResponse(Declared):
     def stray(self) -> Fraction:
         """The probability that an empty box arrives as ticked."""
         return 1 - self.agree
-
-    @property
-    def loss(self) -> Loss:
-        """Pure epsilon."""
-        return Loss.pure(Fraction(self.epsilon))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """epsilon-differential privacy of all ticks of one person."""
-        return Guarantee(self.epsilon, neighbours=Neighbours.REPLACE, unit=self.unit)
 
     def release(self, value: Collection[Any], entropy: Entropy = SYSTEM) -> int:
         """What to send for the boxes that are ticked."""

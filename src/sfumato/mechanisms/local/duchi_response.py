@@ -20,20 +20,17 @@ import numpy as np
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.mechanisms.local.block_response import hoeffding
 from sfumato.mechanisms.local.blocks import Integers
-from sfumato.mechanisms.local.odds import below, check_places, read_odds
+from sfumato.mechanisms.local.odds import check_places, read_odds
+from sfumato.mechanisms.local.response import NumberResponse, hoeffding
 from sfumato.mechanisms.local.scale import STEPS, Bounds, Scale
-from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.mechanisms.samplers import Coin, bernoulli, uniform
-from sfumato.privacy.guarantee import Guarantee
-from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
 from sfumato.rounding import Real
 
 
 @dataclass(frozen=True)
-class DuchiResponse(Declared):
+class DuchiResponse(NumberResponse):
     """A bit for a number between bounds; the value is a number, rounded to the nearest step.
 
         epsilon       what one answer costs; 1 or less is strong, above 10 hardly protects
@@ -59,11 +56,6 @@ class DuchiResponse(Declared):
         object.__setattr__(self, "odds", read_odds(Fraction(self.epsilon), self.odds))
 
     @cached_property
-    def scale(self) -> Scale:
-        """The places between the bounds."""
-        return Scale.read(self.bounds, self.steps)
-
-    @cached_property
     def _levels(self) -> tuple[int, int]:
         return Fraction(self.odds or 0).as_integer_ratio()
 
@@ -80,20 +72,6 @@ class DuchiResponse(Declared):
     def chance(self, place: int) -> Fraction:
         """The probability of a 1 at this place."""
         return Fraction(self.edge(place), self.total)
-
-    @property
-    def loss(self) -> Loss:
-        """Pure epsilon."""
-        return Loss.pure(Fraction(self.epsilon))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """epsilon-differential privacy of one number, which another one may replace."""
-        return Guarantee(self.epsilon, neighbours=Neighbours.REPLACE, unit=self.unit)
-
-    def release(self, value: checks.Number, entropy: Entropy = SYSTEM) -> int:
-        """The bit to send for the true number `value`."""
-        return self.output(self.scale.place(value), below(self.total, entropy))
 
     def output(self, place: int, drawn: int) -> int:
         """The bit for a place and a uniform integer below `total`."""

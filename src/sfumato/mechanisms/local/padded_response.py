@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -23,19 +22,17 @@ import numpy as np
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.mechanisms.local.block_response import BlockResponse, hoeffding, read_categories
+from sfumato.mechanisms.local.block_response import BlockResponse
 from sfumato.mechanisms.local.blocks import Blocks, Integers, Singles, Weights
 from sfumato.mechanisms.local.box_response import Ticks, check_ticks, read_most, ticked
 from sfumato.mechanisms.local.odds import below
-from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
+from sfumato.mechanisms.local.response import Response, hoeffding, read_categories
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.mechanisms.samplers import uniform
-from sfumato.privacy.guarantee import Guarantee
-from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
 
 
 @dataclass(frozen=True)
-class PaddedResponse(Declared):
+class PaddedResponse(Response):
     """The output for one of the boxes that are ticked, or for none; the value is the collection of those ticked.
 
         epsilon       what one answer costs; 1 or less is strong, above 10 hardly protects
@@ -71,16 +68,6 @@ class PaddedResponse(Declared):
     def spread(self) -> float:
         """The mean squared error times n that the response alone gives to a share of n people."""
         return self.most**2 * self.inner.spread
-
-    @property
-    def loss(self) -> Loss:
-        """Pure epsilon."""
-        return Loss.pure(Fraction(self.epsilon))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """epsilon-differential privacy of all ticks of one person."""
-        return Guarantee(self.epsilon, neighbours=Neighbours.REPLACE, unit=self.unit)
 
     def release(self, value: Collection[Any], entropy: Entropy = SYSTEM) -> int:
         """What to send for the boxes that are ticked."""

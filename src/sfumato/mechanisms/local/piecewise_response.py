@@ -22,18 +22,15 @@ import numpy as np
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument
-from sfumato.mechanisms.local.block_response import hoeffding
 from sfumato.mechanisms.local.blocks import Integers
-from sfumato.mechanisms.local.odds import TwoLevel, below, check_places, read_odds
+from sfumato.mechanisms.local.odds import TwoLevel, check_places, read_odds
+from sfumato.mechanisms.local.response import NumberResponse, hoeffding
 from sfumato.mechanisms.local.scale import MOST_STEPS, STEPS, Bounds, Scale
-from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
-from sfumato.privacy.guarantee import Guarantee
-from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
 
 
 @dataclass(frozen=True)
-class PiecewiseResponse(Declared):
+class PiecewiseResponse(NumberResponse):
     """A place on a longer scale for a number between bounds; the value is a number, rounded to the nearest step.
 
         epsilon       what one answer costs; 1 or less is strong, above 10 hardly protects
@@ -66,11 +63,6 @@ class PiecewiseResponse(Declared):
         object.__setattr__(self, "width", width)
 
     @cached_property
-    def scale(self) -> Scale:
-        """The places between the bounds."""
-        return Scale.read(self.bounds, self.steps)
-
-    @cached_property
     def levels(self) -> TwoLevel:
         """The two weights: of the window, and of what is beside it."""
         return TwoLevel(Fraction(self.odds or 0), self._wide, self.steps)
@@ -83,20 +75,6 @@ class PiecewiseResponse(Declared):
     def total(self) -> int:
         """A uniform integer below it decides."""
         return self.levels.total
-
-    @property
-    def loss(self) -> Loss:
-        """Pure epsilon."""
-        return Loss.pure(Fraction(self.epsilon))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """epsilon-differential privacy of one number, which another one may replace."""
-        return Guarantee(self.epsilon, neighbours=Neighbours.REPLACE, unit=self.unit)
-
-    def release(self, value: checks.Number, entropy: Entropy = SYSTEM) -> int:
-        """The output to send for the true number `value`."""
-        return self.output(self.scale.place(value), below(self.total, entropy))
 
     def output(self, place: int, drawn: int) -> int:
         """The output for a place and a uniform integer below `total`: in the window, or before or behind it."""

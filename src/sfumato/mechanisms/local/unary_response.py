@@ -14,7 +14,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,15 +21,11 @@ from numpy.typing import NDArray
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.errors import OutsideRange
-from sfumato.mechanisms.local.block_response import hoeffding, read_categories, spread
 from sfumato.mechanisms.local.blocks import Integers, Weights
 from sfumato.mechanisms.local.odds import below, check_places, read_odds
-from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
+from sfumato.mechanisms.local.response import ChoiceResponse, read_categories
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.mechanisms.samplers import Coin, bernoulli
-from sfumato.privacy.guarantee import Guarantee
-from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
 from sfumato.rounding import Real
 
 _PIECE = 1 << 22  # bits that are drawn at once
@@ -38,7 +33,7 @@ Packed = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
-class UnaryResponse(Declared):
+class UnaryResponse(ChoiceResponse):
     """A bit for each category; the value is one category, the output a number whose bit i stands for category i.
 
         epsilon       what one answer costs; 1 or less is strong, above 10 hardly protects
@@ -70,21 +65,6 @@ class UnaryResponse(Declared):
         """The probability that another bit is 1."""
         return 1 / (1 + Fraction(self.odds or 0))
 
-    @property
-    def spread(self) -> float:
-        """The mean squared error of the shares of n people times n, on average over the categories; exact."""
-        return float(spread(self.agree, self.stray, len(self.categories)))
-
-    @property
-    def loss(self) -> Loss:
-        """Pure epsilon."""
-        return Loss.pure(Fraction(self.epsilon))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """epsilon-differential privacy of one answer, which another answer may replace."""
-        return Guarantee(self.epsilon, neighbours=Neighbours.REPLACE, unit=self.unit)
-
     def release(self, value: Any, entropy: Entropy = SYSTEM) -> int:
         """The number to send for the true answer `value`."""
         place = self.place(value)
@@ -110,19 +90,6 @@ class UnaryResponse(Declared):
             packed[start : start + rows] = np.packbits(bits, axis=1, bitorder="little")
         return packed
 
-    def place(self, value: Any) -> int:
-        """Where an answer stands among the categories."""
-        try:
-            return self._places[value]
-        except (KeyError, TypeError):
-            raise OutsideRange(
-                f"value must be one of the {len(self.categories)} categories; got something else"
-            ) from None
-
-    @cached_property
-    def _places(self) -> dict[Any, int]:
-        return {category: place for place, category in enumerate(self.categories)}
-
     def support(self, outputs: Packed, weights: Weights | None = None) -> Weights:
         """How many people sent a 1 for each category, or their weights."""
         wide = len(self.categories)
@@ -132,10 +99,6 @@ class UnaryResponse(Declared):
             bits = np.unpackbits(outputs[start : start + rows], axis=1, count=wide, bitorder="little")
             total += bits.sum(0, np.int64) if weights is None else weights[start : start + rows] @ bits
         return total
-
-    def error(self, confidence: checks.Number = 0.95, answers: int = 1) -> float:
-        """How far a share estimated from this many answers may be off: Hoeffding's bound, good for any number."""
-        return hoeffding(confidence, answers) / float(self.agree - self.stray)
 
     def log_probability(self, output: int, value: Any) -> float:
         """The logarithm of the probability of a number for a true answer."""

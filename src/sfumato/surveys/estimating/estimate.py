@@ -39,7 +39,7 @@ def estimate(
 ) -> Estimates:
     """Estimate every question from what was collected.
 
-    answers        a CSV file, columns, dictionaries or a frame, with what was sent; see `sf.survey.read_answers`
+    answers        a .csv or .jsonl file, columns, dictionaries or a frame of what was sent: `sf.survey.read_answers`
     questions      the names of some questions; all, unless said
     confidence     how often an interval covers
     simultaneous   whether it shall be so for all answers of a question at once
