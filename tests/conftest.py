@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import socket
 import subprocess
 import warnings
 from collections.abc import Callable, Iterator
@@ -63,6 +64,12 @@ def _schemas(address: str) -> Addresses:
     return new
 
 
+def _free_port() -> int:
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        return int(door.getsockname()[1])
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A real Spark on this machine; Java is installed if there is none, and nothing is skipped."""
@@ -84,6 +91,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.catalogImplementation": "in-memory",
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",  # the same Spark as a server of Connect
+            "spark.connect.grpc.binding.port": str(_free_port()),
         }
         builder = SparkSession.builder.master("local[1]")
         for name, value in settings.items():

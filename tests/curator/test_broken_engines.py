@@ -106,12 +106,16 @@ def test_a_sound_engine_is_not_accused() -> None:
 
 
 PLACE = "SELECT k, MEDIAN(y) AS m FROM t GROUP BY k"
+MEAN = "SELECT k, AVG(y) AS m FROM t GROUP BY k"
 VALUES = "SELECT COUNT(DISTINCT y) AS n FROM t"
 KEYS = "SELECT y, COUNT(*) AS n FROM t GROUP BY y"
 PARITY = "CASE WHEN (SELECT count(*) FROM values0) % 2 = 0 THEN v ELSE -v END"
 ROW_AT = f"spot & {ADDRESS} AS v"
 SOUGHT: dict[str, tuple[str, Callable[[str], str]]] = {
     "spots that are not weighed": (PLACE, lambda sql: re.sub(r"sum\(d\d\)", "0", sql)),
+    "a unit in both looks at averages": (MEAN, lambda sql: re.sub(r" HAVING max\(CASE.*?END\) = 0", "", sql)),
+    "rows far from the centre that count as one": (MEAN, lambda sql: sql.replace("L AND abs((", "L AND -abs((")),
+    "rows near the centre that do not count": (MEAN, lambda sql: re.sub(r"(count)(\(x0\).*? AS n0)", r"0 * \1\2", sql)),
     "landmarks of rows": (PLACE, lambda sql: re.sub(r"CASE WHEN hash.*? FROM units", f"{ROW_AT} FROM spots0", sql)),
     "keys that weigh the same however many": (KEYS, lambda sql: re.sub(r"\[least\(count\(\*\), \d+\)\]", "[1]", sql)),
     "all keys of a unit": (KEYS, lambda sql: re.sub(r" WHERE place <= 3", "", sql)),
@@ -153,4 +157,4 @@ def test_a_key_that_is_spelled_as_one_unit_spells_it_is_caught(monkeypatch: pyte
 @pytest.mark.parametrize("noise", ("laplace", "gaussian"))
 def test_a_sound_engine_is_not_accused_of_its_looks(noise: str) -> None:
     """The questions that catch engines which are broken there find nothing in this one."""
-    assert list(power(Shared(), 1, [PLACE, VALUES, KEYS], noise, realistic)) == []
+    assert list(power(Shared(), 1, [PLACE, MEAN, VALUES, KEYS], noise, realistic)) == []

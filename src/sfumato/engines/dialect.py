@@ -1,8 +1,8 @@
 """What engines spell differently, as a table: types, division, hashes, what is no number, casts, names, wide sums.
 
-SQL is written once, in `lower`, `weights`, `relation`, `rows`, `run`, `line`, `distinct` and `unknown`, and asks a
-dialect wherever engines differ. What stands here is DuckDB's way; another engine overrides what it says otherwise. Each
-method says what must hold, on every engine and for every value: in particular that nothing fails.
+SQL is written once, in `lower`, `weights`, `relation`, `rows`, `run`, `centre`, `line`, `distinct` and `unknown`, and
+asks a dialect wherever engines differ. What stands here is DuckDB's way; another engine overrides what it says
+otherwise. Each method says what must hold, on every engine and for every value: in particular that nothing fails.
 """
 
 from __future__ import annotations
@@ -118,6 +118,10 @@ class Dialect:
         total = self.sum(small)
         return self.wide_over(total, size), self.rest(total, size)
 
+    def row_sum(self, whole: str) -> str:
+        """A sum of rows' whole numbers, of at most 2**31 each in absolute value, as a wide one."""
+        return self.sum(whole)
+
     def unit_sum(self, whole: str) -> str:
         """A sum of one unit's whole numbers, of 0 to 2**52 each, as a wide one; or more than that, beyond 2**53."""
         return f"CAST({self.sum(whole)} AS {self.wide})"
@@ -178,6 +182,10 @@ class Dialect:
     def coin(self, columns: Sequence[str]) -> str:
         """One of two, by contents."""
         return f"{self.hash(columns)} % 2 = 0"
+
+    def sampled(self, columns: Sequence[str], kinds: Sequence[Kind | None], one_of: int) -> str:
+        """Whether contents of these kinds are among one of so many, by a hash that may be a quick one."""
+        return f"{self.mixed(columns)} % {one_of} = 1"  # of zero the hash is zero
 
     def bits(self, mask: str) -> str:
         """How many bits are set."""

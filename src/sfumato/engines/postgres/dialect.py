@@ -217,12 +217,23 @@ class PostgresDialect(Dialect):
         """Of one text after another."""
         mixed = "0"
         for column in columns:
-            mixed = f"hashtextextended(coalesce(CAST({column} AS TEXT), '') COLLATE \"C\", {mixed})"
+            mixed = self._hashed(column, mixed)
         return mixed
+
+    def _hashed(self, column: str, seed: str) -> str:
+        return f"hashtextextended(coalesce(CAST({column} AS TEXT), '') COLLATE \"C\", {seed})"
 
     def mixed(self, columns: Sequence[str]) -> str:
         """It is."""
         return self.hash(columns)
+
+    def sampled(self, columns: Sequence[str], kinds: Sequence[Kind | None], one_of: int) -> str:
+        """Of whole numbers without their letters."""
+        mixed = "0"
+        for column, kind in zip(columns, kinds, strict=True):
+            whole = kind is Kind.INTEGER
+            mixed = f"hashint8extended({column}, {mixed})" if whole else self._hashed(column, mixed)
+        return f"{mixed} % {one_of} = 1"
 
     def bits(self, mask: str) -> str:
         """Of a string of bits."""
