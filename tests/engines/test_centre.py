@@ -72,7 +72,7 @@ def units_with_a_value(unit: tuple[str, ...]) -> int:
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_everybody_is_in_the_sample_or_outside(source: object, unit: tuple[str, ...]) -> None:
-    """Once, and in the bin of the unit's own average; about one of sixteen is in the sample."""
+    """Once, and in the bin of the unit's own average; about one of twelve is in the sample."""
     plan = asked(source, unit)
     with EngineOfTables().run(plan) as run:
         every, sample, others = (run.averages(0, plan.measures[0], among) for among in Among)

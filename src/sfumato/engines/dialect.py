@@ -86,6 +86,13 @@ class Dialect:
         zoned = f"TRY_CAST(TRY_CAST({stored} AS TIMESTAMP WITH TIME ZONE) AS TIMESTAMP)"
         return f"coalesce({self.read(stored, Kind.TIMESTAMP)}, {zoned})"
 
+    def stored_unit(self, column: str, kind: Kind | None, source: str) -> str:
+        """A unit's column of a server's table, of one type for one kind, and equal ones spelled alike for hashes.
+
+        A cast might make one unit of two; those of whole numbers and of texts do not, and others are taken as they are.
+        """
+        return self.read(column, kind, source) if kind in (Kind.INTEGER, Kind.TEXT) else column
+
     def unit(self, column: str, kind: Kind) -> str:
         """A unit's column, of a kind by which units are compared (never a double)."""
         return f"TRY_CAST({column} AS {self.type(kind)})"

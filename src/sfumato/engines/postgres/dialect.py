@@ -104,7 +104,9 @@ class PostgresDialect(Dialect):
 
     def read(self, stored: str, kind: Kind, source: str = "") -> str:
         """By the type that the table has: there is no cast that cannot fail, but these do not; texts by their form."""
-        text = f"textin(enum_out({stored}))" if source == "enum" else f"CAST({stored} AS TEXT)"  # whatever casts it has
+        text = f"CAST({stored} AS TEXT)"
+        if source == "enum":  # whatever casts its owner made for it
+            text = f"(CASE WHEN {stored} IS NOT NULL THEN concat({stored}) END)"
         letters = f'{text} COLLATE "C"'
         if kind is Kind.TEXT or source in TEXTS:
             return parsed(letters, kind)
@@ -127,6 +129,15 @@ class PostgresDialect(Dialect):
             case "date":
                 return f"(CASE WHEN {stored} >= {_EPOCH} AND {stored} < {_END} THEN CAST({stored} AS TIMESTAMP) END)"
         return f"CAST({stored} AS TIMESTAMP)"
+
+    def stored_unit(self, column: str, kind: Kind | None, source: str) -> str:
+        """1 and 1.00 are equal, and so are 0 and -0."""
+        match source:
+            case "numeric":
+                return f"trim_scale({column})"
+            case "double" | "real":
+                return f"({column} + 0)"
+        return super().stored_unit(column, kind, source)
 
     def unit(self, column: str, kind: Kind) -> str:
         """As it was read."""
