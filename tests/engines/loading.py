@@ -23,6 +23,26 @@ def postgres_address(address: str) -> tuple[str, str]:
     return plain.render_as_string(hide_password=False), schema
 
 
+class Server:
+    """A schema of one's own, and the address of its database."""
+
+    def __init__(self, address: str) -> None:
+        self.address, self.schema = postgres_address(address)
+
+    def run(self, *statements: str) -> list[Any]:
+        with psycopg.connect(self.address, autocommit=True, options=f"-csearch_path={self.schema}") as connection:
+            found: list[Any] = []
+            for statement in statements:
+                cursor = connection.execute(statement)
+                found = cursor.fetchall() if cursor.description else []
+        return found
+
+    def at(self, table: str, **changed: Any) -> str:
+        """The address of a table, of another user, say."""
+        url = make_url(self.address).difference_update_query([name for name in ("host", "port") if name in changed])
+        return f"{url.set(**changed).render_as_string(hide_password=False)}#{self.schema}.{table}"
+
+
 def load_postgres(address: str, schema: str, tables: Mapping[str, pa.Table]) -> None:
     """Tables in a schema."""
     with psycopg.connect(address, autocommit=True) as connection:

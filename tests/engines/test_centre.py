@@ -78,7 +78,7 @@ def test_everybody_is_in_the_sample_or_outside(source: object, unit: tuple[str, 
         every, sample, others = (run.averages(0, plan.measures[0], among) for among in Among)
     assert [a + b for a, b in zip(sample, others, strict=True)] == every
     assert sum(every) == units_with_a_value(unit)
-    assert 0 < sum(sample) < sum(every) / 5  # fixed rows and hashes: no chance is left
+    assert sum(every) / 30 < sum(sample) < sum(every) / 9  # fixed rows and hashes: no chance is left
 
 
 def test_a_unit_whose_rows_hash_differently_is_in_one_look(source: object, monkeypatch: pytest.MonkeyPatch) -> None:

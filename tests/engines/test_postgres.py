@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,47 +13,18 @@ from sqlalchemy import make_url
 
 import sfumato as sf
 from engines.asked import COLUMNS, ROWS, recorded
-from engines.loading import postgres_address
+from engines.loading import Server
 from sfumato.curator.curator import Curator, Options
 from sfumato.engines import postgres as engine
 from sfumato.engines.choose import EngineOfTables
 from sfumato.engines.duckdb import DuckdbEngine
-from sfumato.engines.postgres import PostgresEngine, PostgresSession
+from sfumato.engines.postgres import PostgresEngine, PostgresSession, PostgresTable
 from sfumato.errors import EngineFailed, InvalidArgument, SourceNotFound, UnsupportedQuery
 from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
 
 COUNT = "SELECT COUNT(*) AS n FROM t"
 SECRET = "hunter-2-hunter"
-
-
-class Server:
-    """A schema of one's own, and the address of its database."""
-
-    def __init__(self, address: str) -> None:
-        self.address, self.schema = postgres_address(address)
-
-    def run(self, *statements: str) -> list[Any]:
-        with psycopg.connect(self.address, autocommit=True, options=f"-csearch_path={self.schema}") as connection:
-            found: list[Any] = []
-            for statement in statements:
-                cursor = connection.execute(statement)
-                found = cursor.fetchall() if cursor.description else []
-        return found
-
-    def at(self, table: str, **changed: Any) -> str:
-        """The address of a table, of another user, say."""
-        url = make_url(self.address)
-        host = changed.pop("host", None)
-        if host is not None:
-            url = url.difference_update_query(["host"])
-            url = url.set(host=host)
-        return f"{url.set(**changed).render_as_string(hide_password=False)}#{self.schema}.{table}"
-
-
-@pytest.fixture
-def server(postgres: Callable[[], str]) -> Server:
-    return Server(postgres())
 
 
 @pytest.fixture
@@ -188,12 +158,6 @@ def test_views_are_refused(few: Server) -> None:
             sf.table(few.at(name), unit="p")
 
 
-def test_a_text_is_not_parsed(server: Server) -> None:
-    server.run("CREATE TABLE t (p bigint, x text)")
-    with pytest.raises(InvalidArgument, match="column 'x': type must be the database's own"):
-        sf.table(server.at("t"), unit="p", columns={"x": sf.column(type="double")})
-
-
 def test_tables_of_one_question_are_in_one_place(few: Server) -> None:
     here = sf.table(pa.table({"p": [1], "y": [1.0]}), unit="p", most_rows=1)
     curator = Curator({"t": sf.table(few.at("t"), unit="p"), "h": here}, allowance=1)
@@ -325,3 +289,39 @@ def test_statements_are_shown_without_the_address(few: Server) -> None:
     shown = curator.ask(COUNT, epsilon=1).explain()
     assert re.search(rf'FROM "{few.schema}"."t" AS s', shown) and "host=" not in shown and "postgresql://" not in shown
     assert engine.HOUR == 3600
+
+
+def test_the_role_of_the_page_may_ask_and_do_nothing_else(server: Server) -> None:
+    """The statements to copy, run as they are but for names."""
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "outgrow-one-machine.md").read_text()
+    (recipe,) = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    role, ((database,),) = f"{server.schema}_reader", server.run("SELECT current_database()")
+    names = {"sfumato_reader": role, "DATABASE clinic": f'DATABASE "{database}"', "public": server.schema}
+    for there, here in names.items():
+        recipe = recipe.replace(there, here)
+    server.run(
+        "CREATE TABLE visits (patient int, visited date, ward text, cost numeric, name text)",
+        "INSERT INTO visits SELECT n, '2026-01-05', 'a', n, 'x' FROM generate_series(1, 9) n",
+        *filter(str.strip, recipe.split(";")),
+    )
+    try:
+        address = server.at("visits", username=role, password="choose-one")
+        declared = sf.table(address, unit="patient", columns={"cost": sf.column(bounds=(0, 9))})
+        assert list(declared.columns) == ["patient", "visited", "ward", "cost"]
+        assert Curator({"t": declared}, allowance=2).ask("SELECT AVG(cost) AS c FROM t", epsilon=1).rows
+        with psycopg.connect(address.partition("#")[0], autocommit=True) as connection:
+            for forbidden in (f"SELECT name FROM {server.schema}.visits", f"DELETE FROM {server.schema}.visits"):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    connection.execute(forbidden)
+    finally:
+        server.run(f"DROP OWNED BY {role}", f"DROP ROLE {role}")
+
+
+def test_a_password_with_a_number_sign_is_no_name() -> None:
+    """What stands before the last # is the address, whatever it holds."""
+    for address in (f"postgresql://u:a#{SECRET}@127.0.0.1:9/db#t", f"postgresql://u:a#{SECRET}@127.0.0.1:9/db"):
+        with pytest.raises(InvalidArgument) as caught:
+            sf.table(address, unit="p")
+        assert SECRET not in str(caught.value) and "127.0.0.1" not in str(caught.value)
+    found = PostgresTable.read('postgresql://u@h/db#"a.b"."c#""d"')
+    assert (found.address, found.namespace, found.table) == ("postgresql://u@h/db", "a.b", 'c#"d')

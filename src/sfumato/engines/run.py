@@ -13,7 +13,7 @@ at most the norm C.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -264,7 +264,8 @@ class SqlRun(Rows):
             own = {i: self.row_influence(i) for i in which}
             weights = {i: f"({weight(self.dialect, own[i], limits[i])})" for i in which}
             parts = [self._own_part(step, weights[i], self._wide(i)) for i in which for step in steps[i]]
-            sums = [self.dialect.sum(part) for part in parts]
+            adding = [self._adding(i) for i in which for _ in steps[i]]
+            sums = [add(part) for add, part in zip(adding, parts, strict=True)]
             return f"SELECT {self.place}, {', '.join(sums)} FROM {self.halved()}{self.by}"
         sums = [
             f"{whole} + {taken(self.dialect, step, i, self._wide(i))}"
@@ -274,6 +275,10 @@ class SqlRun(Rows):
         joined = f"{self.halved()} LEFT JOIN {self._heavy(which, limits)} USING ({', '.join(self.units)})"
         return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
 
+    def _adding(self, measure: int) -> Callable[[str], str]:
+        """How what rows give to a measure is added up."""
+        return self.dialect.sum if self._wide(measure) else self.dialect.row_sum
+
     def _whole(self, measure: int) -> list[str]:
         """The sums of a group's rows without weights: of the steps that each row has."""
         priced, wide = self.measures[measure], self.dialect.wide
@@ -281,9 +286,9 @@ class SqlRun(Rows):
             rows = "count(*)" if priced.measure.argument is None else f"count(*) FILTER (WHERE x{measure})"
             return [f"CAST({rows} AS {wide}) * {ROW}"]
         if not priced.measure.statistic.is_centred:
-            return [self.dialect.sum(step) for step in self.steps(measure)]
+            return [self._adding(measure)(step) for step in self.steps(measure)]
         halves = [f"{half}{measure}" for half in ("q" * priced.measure.statistic.is_spread + "p")]
-        sums = [f"coalesce(CAST({self.dialect.sum(half)} AS {wide}), 0)" for half in halves]
+        sums = [f"coalesce(CAST({self._adding(measure)(half)} AS {wide}), 0)" for half in halves]
         full = f"CAST(count(x{measure}) AS {wide}) * {priced.row_steps}"
         rest = " - ".join([full, *sums])
         return [sums[0], rest, sums[1]] if priced.measure.statistic.is_spread else [sums[0], rest]

@@ -8,18 +8,22 @@ An address is `postgresql://user@host/database#schema.table`, as libpq reads it;
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from sfumato import checks
 from sfumato.dataset.name import distinct, nearest
-from sfumato.dataset.server import ServerTable
+from sfumato.dataset.server import MOST_PUBLIC, ServerTable, too_many
+from sfumato.engines.postgres.refused import why
+from sfumato.engines.postgres.whole import whole
 from sfumato.errors import InvalidArgument, SourceNotFound
+from sfumato.plan.node import quoted
 
 OLDEST = 15
-_NAME = re.compile(r'(?:(?P<schema>"[^"]+"|[^".]+)\.)?(?P<table>"[^"]+"|[^".]+)')
+_PLAIN = r'"(?:[^"]|"")+"|[^"#@/:.]+'  # a password may hold a # of its own, and must not be taken for a name
+_ADDRESS = re.compile(rf"(?P<address>.+)#(?:(?P<schema>{_PLAIN})\.)?(?P<table>{_PLAIN})")
 _WAIT = 10  # seconds for a connection
 # Whatever the server's or the user's settings are: names mean the catalogue's functions, texts what they say, and times
 # are in UTC.
@@ -43,16 +47,28 @@ AND n.nspname NOT LIKE 'pg\\_temp%%' AND pg_catalog.lower(n.nspname) = pg_catalo
 _PARTS = """
 WITH RECURSIVE parts AS (
   SELECT %s::pg_catalog.oid AS oid
-  UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN parts ON i.inhparent = parts.oid
+  UNION SELECT each.part FROM parts JOIN (
+    SELECT inhparent AS whole, inhrelid AS part FROM pg_catalog.pg_inherits
+    UNION ALL SELECT r.ev_class, d.refobjid FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_depend d
+    ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
+    AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass WHERE r.ev_type = '1'
+  ) AS each ON each.whole = parts.oid
 ) SELECT parts.oid, c.relkind::text FROM parts JOIN pg_catalog.pg_class c ON c.oid = parts.oid
 """
 _COLUMNS = """
-SELECT a.attname, CASE WHEN t.typtype = 'b' AND n.nspname = 'pg_catalog' THEN t.typname
-                       ELSE n.nspname || '.' || t.typname END
-FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
-JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
-WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped
-AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') ORDER BY a.attnum
+WITH RECURSIVE own AS (
+  SELECT a.attname, a.attnum, a.attgenerated, a.atttypid AS type FROM pg_catalog.pg_attribute a
+  WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped
+  AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT')
+), based AS (
+  SELECT attname, attnum, attgenerated, type FROM own
+  UNION ALL SELECT b.attname, b.attnum, b.attgenerated, t.typbasetype FROM based b
+  JOIN pg_catalog.pg_type t ON t.oid = b.type AND t.typtype = 'd'
+) SELECT b.attname, CASE WHEN b.attgenerated = 'v' THEN 'virtual generated column'
+    WHEN t.typtype = 'e' THEN 'enum' WHEN t.typtype = 'b' AND n.nspname = 'pg_catalog' THEN t.typname
+    ELSE n.nspname || '.' || t.typname END
+FROM based b JOIN pg_catalog.pg_type t ON t.oid = b.type JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+WHERE t.typtype <> 'd' ORDER BY b.attnum
 """
 _PLACE = """
 SELECT (SELECT system_identifier FROM pg_catalog.pg_control_system()), d.oid, pg_catalog.pg_is_in_recovery(),
@@ -62,7 +78,7 @@ WHERE d.datname = pg_catalog.current_database()
 """
 _TYPES = {
     "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real", "float8": "double",
-    "varchar": "varchar", "bpchar": "char", "bool": "boolean", "timestamptz": "timestamptz",
+    "varchar": "varchar", "bpchar": "char", "char": '"char"', "bool": "boolean", "timestamptz": "timestamptz",
 }  # fmt: skip
 _KINDS = {"v": "a view", "m": "a materialized view", "f": "a foreign table"}
 
@@ -81,10 +97,10 @@ class PostgresTable(ServerTable):
     address: str = field(repr=False)  # may hold a password
     namespace: str
     table: str
+    public: bool = False  # then all of it may be read, and a view as well
 
     begins: ClassVar[str] = "postgresql:"
     written: ClassVar[str] = "postgresql://user@host/database#table"
-    parses: ClassVar[bool] = False
 
     @classmethod
     def read(cls, text: str) -> PostgresTable:
@@ -93,19 +109,18 @@ class PostgresTable(ServerTable):
         import psycopg
         from psycopg.conninfo import conninfo_to_dict
 
-        address, parted, name = text.partition("#")
-        found = _NAME.fullmatch(name)
-        if not parted or found is None:
+        found = _ADDRESS.fullmatch(text)
+        if found is None:
             raise InvalidArgument(
                 "source must name a database and a table; got no table; write postgresql://user@host/database#table"
             )
         try:
-            conninfo_to_dict(address)
+            conninfo_to_dict(found["address"])
         except psycopg.ProgrammingError:  # it quotes the address
             raise InvalidArgument(
                 "source must be an address that PostgreSQL reads; got another; write postgresql://user@host/database#table"
             ) from None
-        return cls(address, (found["schema"] or "public").strip('"'), found["table"].strip('"'))
+        return cls(found["address"], _unquoted(found["schema"] or "public"), _unquoted(found["table"]))
 
     @property
     def label(self) -> str:
@@ -121,18 +136,18 @@ class PostgresTable(ServerTable):
 
     @property
     def identity(self) -> frozenset[str]:
-        """The table and its parts by their numbers in the server, however its address is spelled."""
-        with self.connect() as connection:
+        """The table and its parts by their numbers in the server, however its address is spelled; a view's tables."""
+        with self._asking() as connection:
             system, database, *_ = connection.execute(_PLACE).fetchone()
             (oid, *_) = self._find(connection)
             parts = connection.execute(_PARTS, [oid]).fetchall()
-        if any(kind == "f" for _, kind in parts):
+        if any(kind == "f" for _, kind in parts) and not self.public:
             raise InvalidArgument(f"{self.label} must be in this server; a part of it is a foreign table; copy it")
         return frozenset(f"postgresql:{system}/{database}/{part}" for part, _ in parts)
 
     def types(self) -> dict[str, str]:
         """The type of every column that this user may read, by its own name."""
-        with self.connect() as connection:
+        with self._asking() as connection:
             self._check(connection)
             columns = self.described(connection).types
         if not columns:
@@ -148,6 +163,22 @@ class PostgresTable(ServerTable):
         columns = connection.execute(_COLUMNS, [oid]).fetchall()
         return Described((schema, table), {name: _TYPES.get(type, type) for name, type in columns})
 
+    def as_public(self) -> PostgresTable:
+        """The same as a PUBLIC one."""
+        return replace(self, public=True)
+
+    def rows(self, columns: Sequence[str] = ()) -> Any:
+        """All rows of a PUBLIC one."""
+        if not self.public:
+            return ServerTable.rows(self, columns)
+        checks.installed("pyarrow", extra="arrow", needs="a public table")
+        with self._asking() as connection:
+            name, types = self.described(connection)
+            found = whole(connection, ".".join(map(quoted, name)), types, columns, MOST_PUBLIC)
+        if found.num_rows > MOST_PUBLIC:
+            raise too_many(self.label)
+        return found
+
     def _find(self, connection: Any) -> tuple[int, str, str]:
         """Its number, its schema and its name as they are spelled; one that differs only in case is taken for it."""
         found = connection.execute(_TABLES, [self.namespace]).fetchall()
@@ -162,7 +193,7 @@ class PostgresTable(ServerTable):
             )
             raise SourceNotFound(f"{self.label}: unknown table {self.namespace}.{self.table}; {advice}")
         oid, schema, table, kind = chosen[0]
-        if kind in _KINDS:
+        if kind in _KINDS and not self.public:
             # a query may tie the rows of many people together, so that one of them moves the rows of all
             raise InvalidArgument(f"{self.label} must be a table; got {_KINDS[kind]}; create a table from it")
         return oid, schema, table
@@ -174,36 +205,45 @@ class PostgresTable(ServerTable):
             raise InvalidArgument(f"{self.label} must be in PostgreSQL {OLDEST} or newer; got {version // 10_000}")
         if encoding != "UTF8":
             raise InvalidArgument(f"{self.label} must be in a database of encoding UTF8; got {encoding}; convert it")
-        if standby or not temporary:
+        if (standby or not temporary) and not self.public:
             got = "a standby" if standby else "a user without TEMP"
             raise InvalidArgument(
                 f"{self.label} must be where temporary tables may be made; got {got}; ask the database's owner"
             )
 
     @contextmanager
+    def _asking(self) -> Iterator[Any]:
+        """A connection for what is public; what the server says when it fails may hold names or values."""
+        import psycopg
+
+        try:
+            with self.connect() as connection:
+                yield connection
+        except psycopg.Error:
+            raise SourceNotFound(
+                f"{self.label} must be readable; the database could not read it, or ended the connection; "
+                "try it in psql as this user"
+            ) from None
+
+    @contextmanager
     def connect(self) -> Iterator[Any]:
         """A connection of its own, with settings of ours; what goes wrong is said without the address."""
         import psycopg
 
-        why = ""
+        reason = ""
         try:
             connection = psycopg.connect(
                 self.address, connect_timeout=_WAIT, autocommit=True, application_name="sfumato", client_encoding="UTF8"
             )
         except psycopg.Error as error:
-            why = _reason(str(error))
-        if why:
-            raise SourceNotFound(f"{self.label}: no connection to the database: {why}")
+            reason = why(error)
+        if reason:
+            raise SourceNotFound(f"{self.label}: no connection to the database: {reason}")
         with connection:
             wanted = ", ".join(f"pg_catalog.set_config('{name}', '{value}', false)" for name, value in SETTINGS.items())
             connection.execute(f"SELECT {wanted}")
             yield connection
 
 
-def _reason(said: str) -> str:
-    """Why there is no connection, in our words: those of the server may hold names."""
-    if "password" in said or "authentication" in said or "role" in said:
-        return "it refused the user or the password; set PGPASSWORD, or mend ~/.pgpass"
-    if "database" in said and "does not exist" in said:
-        return "the server has no such database; check its name"
-    return "the server cannot be reached; check host, port and that it runs"
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
