@@ -38,3 +38,27 @@ def load_spark(spark: Any, tables: Mapping[str, pa.Table]) -> None:
     """Tables in the catalogue."""
     for name, rows in tables.items():
         spark.createDataFrame(rows).coalesce(1).write.mode("overwrite").saveAsTable(name)
+
+
+class Server:
+    """A schema of one's own, and the address of its database."""
+
+    def __init__(self, address: str) -> None:
+        self.address, self.schema = postgres_address(address)
+
+    def run(self, *statements: str) -> list[Any]:
+        with psycopg.connect(self.address, autocommit=True, options=f"-csearch_path={self.schema}") as connection:
+            found: list[Any] = []
+            for statement in statements:
+                cursor = connection.execute(statement)
+                found = cursor.fetchall() if cursor.description else []
+        return found
+
+    def at(self, table: str, **changed: Any) -> str:
+        """The address of a table, of another user, say."""
+        url = make_url(self.address)
+        host = changed.pop("host", None)
+        if host is not None:
+            url = url.difference_update_query(["host"])
+            url = url.set(host=host)
+        return f"{url.set(**changed).render_as_string(hide_password=False)}#{self.schema}.{table}"

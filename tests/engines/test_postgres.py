@@ -14,7 +14,7 @@ from sqlalchemy import make_url
 
 import sfumato as sf
 from engines.asked import COLUMNS, ROWS, recorded
-from engines.loading import postgres_address
+from engines.loading import Server
 from sfumato.curator.curator import Curator, Options
 from sfumato.engines import postgres as engine
 from sfumato.engines.choose import EngineOfTables
@@ -26,30 +26,6 @@ from sfumato.privacy.guarantee import Guarantee
 
 COUNT = "SELECT COUNT(*) AS n FROM t"
 SECRET = "hunter-2-hunter"
-
-
-class Server:
-    """A schema of one's own, and the address of its database."""
-
-    def __init__(self, address: str) -> None:
-        self.address, self.schema = postgres_address(address)
-
-    def run(self, *statements: str) -> list[Any]:
-        with psycopg.connect(self.address, autocommit=True, options=f"-csearch_path={self.schema}") as connection:
-            found: list[Any] = []
-            for statement in statements:
-                cursor = connection.execute(statement)
-                found = cursor.fetchall() if cursor.description else []
-        return found
-
-    def at(self, table: str, **changed: Any) -> str:
-        """The address of a table, of another user, say."""
-        url = make_url(self.address)
-        host = changed.pop("host", None)
-        if host is not None:
-            url = url.difference_update_query(["host"])
-            url = url.set(host=host)
-        return f"{url.set(**changed).render_as_string(hide_password=False)}#{self.schema}.{table}"
 
 
 @pytest.fixture
@@ -323,5 +299,5 @@ def test_the_engine_follows_from_the_tables(few: Server) -> None:
 def test_statements_are_shown_without_the_address(few: Server) -> None:
     curator = Curator({"t": sf.table(few.at("t"), unit="p")}, allowance=9)
     shown = curator.ask(COUNT, epsilon=1).explain()
-    assert re.search(rf'FROM "{few.schema}"."t" AS s', shown) and "host=" not in shown and "postgresql://" not in shown
+    assert re.search(rf'FROM ONLY "{few.schema}"."t" AS s', shown) and "host=" not in shown and "postgresql://" not in shown
     assert engine.HOUR == 3600

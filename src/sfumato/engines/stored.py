@@ -13,11 +13,18 @@ _ALIKE = (Kind.INTEGER, Kind.TEXT)  # units of one type, so that they can be com
 
 
 def reading(
-    dialect: Dialect, table: Table, where: str, types: Mapping[str, str], names: Mapping[str, str], units: Sequence[str]
+    dialect: Dialect,
+    table: Table,
+    rows: str,
+    types: Mapping[str, str],
+    names: Mapping[str, str],
+    units: Sequence[str],
+    where: str = "",
 ) -> str:
     """The columns under the engine's names for them, as their kinds, and the unit's columns, if there are `units`.
 
-    A cast might make one unit of two; those of whole numbers and of texts do not.
+    `rows` stands after FROM, `where` after WHERE. A cast might make one unit of two; those of whole numbers and of
+    texts do not.
     """
     read = [
         f"{read_column(dialect, f's.{dialect.quoted(name)}', table.columns[name], types[name])} AS {own}"
@@ -26,5 +33,7 @@ def reading(
     if units:
         for name, kind, own in zip(table.unit.columns, table.stored, units, strict=True):
             column = f"s.{dialect.quoted(name)}"
+            if kind is Kind.REAL:
+                column = dialect.unit_number(column, types[name])
             read.append(f"{dialect.read(column, kind, types[name]) if kind in _ALIKE and kind else column} AS {own}")
-    return f"SELECT {', '.join(read) or '1 AS one'} FROM {where} AS s"
+    return f"SELECT {', '.join(read) or '1 AS one'} FROM {rows} AS s{f' WHERE {where}' if where else ''}"

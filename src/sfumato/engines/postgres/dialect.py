@@ -120,6 +120,10 @@ class PostgresDialect(Dialect):
         """As it was read."""
         return column
 
+    def unit_number(self, stored: str, source: str) -> str:
+        """1.0 and 1 are equal, and so are -0 and 0."""
+        return f"trim_scale({stored})" if source == "numeric" else f"(CAST({stored} AS {_REAL}) + 0)"
+
     def over(self, a: str, b: object) -> str:
         """Of whole numbers it rounds towards zero."""
         return f"{a} / {b}"
