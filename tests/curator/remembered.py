@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.dataset.column import Key
 from sfumato.engines.duckdb_session import DuckdbSession
-from sfumato.engines.engine import Spots
+from sfumato.engines.engine import Among, Spots
 from sfumato.engines.run import SqlRun
 from sfumato.plan.price import PricedMeasure, PricedPlan
 
@@ -81,8 +81,9 @@ class Remembered:
     def magnitudes(self, place: int) -> Any:
         return self._remember("magnitudes", place, compute=lambda run: run.magnitudes(place))
 
-    def averages(self, place: int, priced: PricedMeasure) -> Any:
-        return self._remember("averages", place, priced.interval, compute=lambda run: run.averages(place, priced))
+    def averages(self, place: int, priced: PricedMeasure, among: Among) -> Any:
+        asked = "averages", place, priced.interval, among
+        return self._remember(*asked, compute=lambda run: run.averages(place, priced, among))
 
     def prepare(self, measures: Sequence[PricedMeasure]) -> None:
         self._measures = tuple(measures)

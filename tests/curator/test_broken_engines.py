@@ -106,12 +106,14 @@ def test_a_sound_engine_is_not_accused() -> None:
 
 
 PLACE = "SELECT k, MEDIAN(y) AS m FROM t GROUP BY k"
+MEAN = "SELECT k, AVG(y) AS m FROM t GROUP BY k"
 VALUES = "SELECT COUNT(DISTINCT y) AS n FROM t"
 KEYS = "SELECT y, COUNT(*) AS n FROM t GROUP BY y"
 PARITY = "CASE WHEN (SELECT count(*) FROM values0) % 2 = 0 THEN v ELSE -v END"
 ROW_AT = f"spot & {ADDRESS} AS v"
 SOUGHT: dict[str, tuple[str, Callable[[str], str]]] = {
     "spots that are not weighed": (PLACE, lambda sql: re.sub(r"sum\(d\d\)", "0", sql)),
+    "a unit in both looks at averages": (MEAN, lambda sql: re.sub(r" HAVING max\(CASE.*?END\) = 0", "", sql)),
     "landmarks of rows": (PLACE, lambda sql: re.sub(r"CASE WHEN hash.*? FROM units", f"{ROW_AT} FROM spots0", sql)),
     "keys that weigh the same however many": (KEYS, lambda sql: re.sub(r"\[least\(count\(\*\), \d+\)\]", "[1]", sql)),
     "all keys of a unit": (KEYS, lambda sql: re.sub(r" WHERE place <= 3", "", sql)),
@@ -136,6 +138,12 @@ def test_an_engine_that_is_broken_where_it_looks_is_caught(name: str, noise: str
     assert next(power(Shared(mutate), 9, [question], noise, realistic), None) is not None
 
 
+def test_a_mean_whose_far_rows_count_as_one_is_caught() -> None:
+    """A row that is far from the centre moves the mean by more than one that is near."""
+    mutated = Shared(lambda sql: re.sub(r"greatest\((\d+), abs\(", r"least(\1, abs(", sql))
+    assert next(power(mutated, 9, [MEAN], script=realistic), None) is not None
+
+
 def test_an_opened_cell_that_counts_twice_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are in a cell or in those inside it, and never in both."""
     opened = zoom._Rows.opened
@@ -153,4 +161,4 @@ def test_a_key_that_is_spelled_as_one_unit_spells_it_is_caught(monkeypatch: pyte
 @pytest.mark.parametrize("noise", ("laplace", "gaussian"))
 def test_a_sound_engine_is_not_accused_of_its_looks(noise: str) -> None:
     """The questions that catch engines which are broken there find nothing in this one."""
-    assert list(power(Shared(), 1, [PLACE, VALUES, KEYS], noise, realistic)) == []
+    assert list(power(Shared(), 1, [PLACE, MEAN, VALUES, KEYS], noise, realistic)) == []

@@ -23,23 +23,6 @@ def postgres_address(address: str) -> tuple[str, str]:
     return plain.render_as_string(hide_password=False), schema
 
 
-def load_postgres(address: str, schema: str, tables: Mapping[str, pa.Table]) -> None:
-    """Tables in a schema."""
-    with psycopg.connect(address, autocommit=True) as connection:
-        for name, rows in tables.items():
-            columns = ", ".join(f'"{field.name}" {_TYPES[field.type]}' for field in rows.schema)
-            connection.execute(f'CREATE TABLE {schema}."{name}" ({columns})')
-            with connection.cursor() as cursor, cursor.copy(f'COPY {schema}."{name}" FROM STDIN') as copy:
-                for row in rows.to_pylist():
-                    copy.write_row(tuple(row.values()))
-
-
-def load_spark(spark: Any, tables: Mapping[str, pa.Table]) -> None:
-    """Tables in the catalogue."""
-    for name, rows in tables.items():
-        spark.createDataFrame(rows).coalesce(1).write.mode("overwrite").saveAsTable(name)
-
-
 class Server:
     """A schema of one's own, and the address of its database."""
 
@@ -56,9 +39,22 @@ class Server:
 
     def at(self, table: str, **changed: Any) -> str:
         """The address of a table, of another user, say."""
-        url = make_url(self.address)
-        host = changed.pop("host", None)
-        if host is not None:
-            url = url.difference_update_query(["host"])
-            url = url.set(host=host)
+        url = make_url(self.address).difference_update_query([name for name in ("host", "port") if name in changed])
         return f"{url.set(**changed).render_as_string(hide_password=False)}#{self.schema}.{table}"
+
+
+def load_postgres(address: str, schema: str, tables: Mapping[str, pa.Table]) -> None:
+    """Tables in a schema."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        for name, rows in tables.items():
+            columns = ", ".join(f'"{field.name}" {_TYPES[field.type]}' for field in rows.schema)
+            connection.execute(f'CREATE TABLE {schema}."{name}" ({columns})')
+            with connection.cursor() as cursor, cursor.copy(f'COPY {schema}."{name}" FROM STDIN') as copy:
+                for row in rows.to_pylist():
+                    copy.write_row(tuple(row.values()))
+
+
+def load_spark(spark: Any, tables: Mapping[str, pa.Table]) -> None:
+    """Tables in the catalogue."""
+    for name, rows in tables.items():
+        spark.createDataFrame(rows).coalesce(1).write.mode("overwrite").saveAsTable(name)

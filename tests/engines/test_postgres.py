@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +25,6 @@ from sfumato.privacy.guarantee import Guarantee
 
 COUNT = "SELECT COUNT(*) AS n FROM t"
 SECRET = "hunter-2-hunter"
-
-
-@pytest.fixture
-def server(postgres: Callable[[], str]) -> Server:
-    return Server(postgres())
 
 
 @pytest.fixture
@@ -68,7 +62,7 @@ def test_only_integers_for_groups_and_bins_are_fetched(server: Server, monkeypat
     )
     curator = Curator({"t": declared}, allowance=Guarantee(100))
     curator.ask("SELECT r, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS a FROM t GROUP BY r", epsilon=1)
-    assert sum(fetched) <= 2 + 384 + 3 * 126  # groups, bins of averages, bins of influences
+    assert sum(fetched) <= 2 + 2 * 384 + 3 * 126  # groups, bins of averages in two looks, bins of influences
     fetched.clear()
     curator.ask("SELECT MEDIAN(x) AS m FROM t", epsilon=1)
     assert max(fetched) <= 4096
@@ -162,12 +156,6 @@ def test_views_are_refused(few: Server) -> None:
     for name, word in (("v", "a view"), ("m", "a materialized view")):
         with pytest.raises(InvalidArgument, match=f"must be a table; got {word}"):
             sf.table(few.at(name), unit="p")
-
-
-def test_a_text_is_not_parsed(server: Server) -> None:
-    server.run("CREATE TABLE t (p bigint, x text)")
-    with pytest.raises(InvalidArgument, match="column 'x': type must be the database's own"):
-        sf.table(server.at("t"), unit="p", columns={"x": sf.column(type="double")})
 
 
 def test_tables_of_one_question_are_in_one_place(few: Server) -> None:
@@ -299,5 +287,6 @@ def test_the_engine_follows_from_the_tables(few: Server) -> None:
 def test_statements_are_shown_without_the_address(few: Server) -> None:
     curator = Curator({"t": sf.table(few.at("t"), unit="p")}, allowance=9)
     shown = curator.ask(COUNT, epsilon=1).explain()
-    assert re.search(rf'FROM ONLY "{few.schema}"."t" AS s', shown) and "host=" not in shown and "postgresql://" not in shown
+    assert re.search(rf'FROM ONLY "{few.schema}"."t" AS s', shown)
+    assert "host=" not in shown and "postgresql://" not in shown
     assert engine.HOUR == 3600

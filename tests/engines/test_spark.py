@@ -116,8 +116,8 @@ def test_what_goes_wrong_is_said_before_the_charge(spark: Any, there: Tables, tm
         sf.table("spark:default.nobody", unit="p")
     with pytest.raises(InvalidArgument, match="write spark:catalog"):
         sf.table("spark:", unit="p")
-    with pytest.raises(InvalidArgument, match="got Spark Connect, which is not answered yet"):
-        sf.table("spark:sc://host:15002/;token=secret#t", unit="p")
+    with pytest.raises(SourceNotFound, match="this process has another Spark already, and can have one only"):
+        sf.table("spark:local[7]#t", unit="p")
     spark.sql("CREATE VIEW seen AS SELECT 1 AS p")
     with pytest.raises(InvalidArgument, match="must be a table; got a view"):
         sf.table("spark:seen", unit="p")

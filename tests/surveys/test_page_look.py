@@ -16,6 +16,7 @@ from sfumato.surveys.web.by_hand import on_paper, rule
 from sfumato.surveys.web.collector import read_collector
 from sfumato.surveys.web.document import MOST_LISTED
 from sfumato.surveys.web.promise import said_chance, said_odds
+from sfumato.surveys.web.words import english
 from surveys.pages import VECTORS, answer, every_kind, ready, report
 
 # Texts whose contrast with what lies behind them is below 4.5 : 1 (WCAG 2.2, level AA); what is locked is exempt.
@@ -170,7 +171,7 @@ def test_the_sheet_alone_has_no_script(browser: Browser, tmp_path: Path) -> None
 def test_a_die_gives_the_chances_of_the_design(answers: int, odds: int, own: int) -> None:
     """Of six faces so many are the own answer, and equally many each other: in the ratio of the odds, all used."""
     item = response(answers, Fraction(odds))
-    words = rule(item) or ""
+    words = rule(item, english()) or ""
     faces = [
         [*range(int(start), int(end or start) + 1)]
         for start, _, end in re.findall(r"(\d)( or | to )?(\d)?: tick", words)
@@ -189,16 +190,16 @@ def response(answers: int, odds: Fraction) -> sf.survey.Item:
 def test_coins_give_the_chances_of_the_design() -> None:
     """Heads, or tails and the coin that says so: three of four cases for two answers, two for three."""
     assert response(2, Fraction(3)).mechanism.agree == Fraction(1, 2) + Fraction(1, 4)
-    assert "“a” for heads, “b” for tails" in (rule(response(2, Fraction(3))) or "")
+    assert "“a” for heads, “b” for tails" in (rule(response(2, Fraction(3)), english()) or "")
     assert response(3, Fraction(2)).mechanism.agree == Fraction(1, 2)
-    assert "the first of the other two answers for heads" in (rule(response(3, Fraction(2))) or "")
+    assert "the first of the other two answers for heads" in (rule(response(3, Fraction(2)), english()) or "")
 
 
 @pytest.mark.parametrize("item", [response(2, Fraction(4)), response(2, Fraction(31, 10)), response(3, Fraction(3)),
                                   response(2, 3 - Fraction(1, 10**15)), every_kind().items[4]])  # fmt: skip
 def test_other_chances_are_not_offered_on_paper(item: sf.survey.Item) -> None:
     """Nor are odds below those of the coin: paper would tell more than was promised."""
-    assert rule(item) is None
+    assert rule(item, english()) is None
 
 
 def test_a_survey_that_draws_its_question_is_not_on_paper() -> None:
@@ -226,11 +227,11 @@ def test_every_mechanism_has_its_chance_in_words() -> None:
     words = {}
     for each in VECTORS["vectors"]:
         item = sf.surveys.written._item({**each["question"], "text": "What?"})
-        words[item.oracle] = said_chance(item)
+        words[item.oracle] = said_chance(item, english())
         assert all(0 < float(part) < 100 for part in re.findall(r"([\d.]+)\N{NO-BREAK SPACE}%", words[item.oracle]))
     assert len(words) == 10 and len(set(words.values())) == 10
     for epsilon, grade in ((0.3, "can hardly tell"), (1, "can suspect"), (2, "may guess"), (6, "protects little")):
-        assert grade in said_odds(Fraction(str(epsilon)))
+        assert grade in said_odds(Fraction(str(epsilon)), english())
 
 
 def test_what_a_page_cannot_show_is_refused(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import cast
 from sfumato.audit.dice import Dice
 from sfumato.audit.watched import Watched
 from sfumato.curator.measure import Measured, measure_all
+from sfumato.curator.release import vector_of
 from sfumato.dataset.column import Key
 from sfumato.engines.engine import Run
 from sfumato.plan.price import PricedPlan
@@ -129,7 +130,8 @@ SCRIPTS: tuple[Callable[[int], Script], ...] = (lambda _: zeros, lambda _: large
 
 def violations(plan: PricedPlan, here: Recorder, there: Recorder) -> list[str]:
     """What two neighbours release differently, beyond what is claimed; and shares that do not add up."""
-    spent = sum(r.share.amount for r in here.released) + sum(s.share.amount for s in here.selected)
+    paid = {vector_of(r.label): r.share.amount for r in here.released}  # once for all parts of a vector
+    spent = sum(paid.values()) + sum(s.share.amount for s in here.selected)
     wrong = [] if spent == plan.whole.amount else ["the shares do not add up"]
     return [*wrong, *_moved_too_far(here, there), *_misplaced_keys(plan, here, there), *_let_through(here, there)]
 
@@ -137,7 +139,18 @@ def violations(plan: PricedPlan, here: Recorder, there: Recorder) -> list[str]:
 def used(here: Recorder, there: Recorder) -> dict[str, float]:
     """By release, how much of the claimed distance two neighbours use; 1 is all of it."""
     pairs = zip(here.released, there.released, strict=False)
-    return {a.label: _distance(a, b) / a.moves for a, b in pairs if len(a.exact) == len(b.exact)}
+    alike = [(a, b) for a, b in pairs if len(a.exact) == len(b.exact)]
+    moves = {vector_of(a.label): a.moves for a, _ in alike}
+    return {label: distance / moves[label] for label, distance in _distances(alike).items()}
+
+
+def _distances(pairs: Sequence[tuple[Released, Released]]) -> dict[str, int]:
+    """How far apart two neighbours are in each vector, over all its parts."""
+    distances: dict[str, int] = {}
+    for here, there in pairs:
+        vector = vector_of(here.label)
+        distances[vector] = distances.get(vector, 0) + _distance(here, there)
+    return distances
 
 
 def _distance(here: Released, there: Released) -> int:
@@ -149,8 +162,15 @@ def _moved_too_far(here: Recorder, there: Recorder) -> list[str]:
     shapes = [[(r.label, len(r.exact), r.moves, r.share) for r in side.released] for side in (here, there)]
     if shapes[0] != shapes[1]:
         return ["labels, lengths, moves or shares depend on data"]
-    pairs = [(a, _distance(a, b)) for a, b in zip(here.released, there.released, strict=True)]
-    return [f"{a.label} moved by {distance}, claimed {a.moves}" for a, distance in pairs if distance > a.moves]
+    labels = [r.label for r in here.released]
+    if len(labels) > len(set(labels)):
+        return ["something is released twice"]
+    claimed = dict.fromkeys((vector_of(r.label), r.moves, r.share) for r in here.released)
+    if len(claimed) > len({label for label, _, _ in claimed}):
+        return ["two parts of one vector differ in moves or shares"]
+    distances = _distances(list(zip(here.released, there.released, strict=True)))
+    moved = [(label, distances[label], moves) for label, moves, _ in claimed]
+    return [f"{label} moved by {distance}, claimed {moves}" for label, distance, moves in moved if distance > moves]
 
 
 def _let_through(here: Recorder, there: Recorder) -> Iterator[str]:

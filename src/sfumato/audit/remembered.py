@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from sfumato.dataset.column import Key
-from sfumato.engines.engine import Cells, Engine, Run, Spots
+from sfumato.engines.engine import Among, Cells, Engine, Run, Spots
 from sfumato.plan.price import PricedMeasure, PricedPlan
 
 Group = tuple[Key, ...]
@@ -67,9 +67,10 @@ class Remembered:
         found: list[int] = self._ask("magnitudes", measure, ask=lambda run: run.magnitudes(measure))
         return found
 
-    def averages(self, measure: int, priced: PricedMeasure) -> list[int]:
+    def averages(self, measure: int, priced: PricedMeasure, among: Among) -> list[int]:
         """Units by their average value."""
-        found: list[int] = self._ask("averages", measure, priced, ask=lambda run: run.averages(measure, priced))
+        asked = "averages", measure, priced, among
+        found: list[int] = self._ask(*asked, ask=lambda run: run.averages(measure, priced, among))
         return found
 
     def prepare(self, measures: Sequence[PricedMeasure]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from sfumato.dataset.column import Key
-from sfumato.engines.engine import Run
+from sfumato.engines.engine import Among, Run
 
 Group = tuple[Key, ...]
 
@@ -91,9 +91,9 @@ class Watched:
         """Units by their largest absolute value."""
         return self._watched(self._run.magnitudes(measure))
 
-    def averages(self, measure: int, priced: Any) -> list[int]:
+    def averages(self, measure: int, priced: Any, among: Among) -> list[int]:
         """Units by their average value."""
-        return self._watched(self._run.averages(measure, priced))
+        return self._watched(self._run.averages(measure, priced, among))
 
     def influences(self, measure: int) -> list[int]:
         """Units by their influence."""

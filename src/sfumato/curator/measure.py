@@ -15,15 +15,17 @@ from functools import lru_cache
 from sfumato.curator.keys import find_keys
 from sfumato.curator.line import Seen
 from sfumato.curator.phases import At, Tell, silent
-from sfumato.curator.release import Releaser
+from sfumato.curator.release import REST, Releaser
 from sfumato.curator.zoom import look_closer
 from sfumato.dataset.column import Key
-from sfumato.engines.engine import Run
+from sfumato.engines.engine import Among, Run
 from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
 from sfumato.plan.bound import Statistic
 from sfumato.plan.influence import (
     BINS,
+    HALVES,
     MAGNITUDES,
+    SIGNED,
     last_seen,
     magnitude,
     quantile_bin,
@@ -38,6 +40,8 @@ _LIKELY, _SURE = Fraction(1, 100), Fraction(1, 10**3)  # how often noise alone l
 _WIDER = 8  # octaves
 _WIDER_SQUARES = 3  # of values whose squares are added up: what is farther out counts no more
 _ALIKE = 2_000  # units of other values among those that a smaller limit takes rows from: one in so many
+_ENOUGH = 32  # times what noise may do, in units that are seen: fewer do not say where all lie
+_BESIDE, _UNSEEN = 4 * HALVES, Fraction(1, 20)  # bins about those that are seen, and how many may be in others of them
 _AROUND = 8  # cells of the last look whose noise adds up in a quantile's rank, about
 
 
@@ -142,9 +146,7 @@ def _centred(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced:
     if not priced.measure.statistic.is_centred:
         return priced
     assert priced.interval is not None
-    moves, share = plan.histogram_moves, priced.centre_share
-    noisy = releaser.release(f"averages {place}", run.averages(place, priced), moves, share)
-    reach = share.noise(moves).reach(1 - _LIKELY / len(noisy))
+    noisy, reach = _averages(plan, run, releaser, place, priced)
     low, middle, high = (quantile_bin(noisy, reach, Fraction(share, 10)) for share in (1, 5, 9))
     if low is None or middle is None or high is None:
         half = priced.interval.width / 2
@@ -158,6 +160,39 @@ def _centred(plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced:
     if priced.measure.statistic.is_spread:
         spread, finest = 2 * spread, priced.interval.width / 2**12
     return priced.around(Centre(centre, min(max(spread, finest), priced.interval.width)))
+
+
+def _averages(
+    plan: PricedPlan, run: Run, releaser: Releaser, place: int, priced: PricedMeasure
+) -> tuple[list[int], int]:
+    """Where units have their averages, and what noise alone does not exceed: by a sample, or else by all others.
+
+    No unit is in both, so they are parts of one histogram: its share pays for both, also where the first part decides
+    whether the second one is asked for.
+    """
+    moves, share = plan.histogram_moves, priced.centre_share
+    reach = share.noise(moves).reach(1 - _LIKELY / (2 * SIGNED))
+
+    def look(among: Among, label: str = f"averages {place}") -> list[int]:
+        return releaser.release(label, run.averages(place, priced, among), moves, share)
+
+    if not plan.bound.table.unit.columns:
+        return look(Among.ALL), reach
+    sample = look(Among.SAMPLE)
+    return sample if _says_enough(sample, reach) else look(Among.OTHERS, f"averages {place}{REST}"), reach
+
+
+def _says_enough(noisy: list[int], reach: int) -> bool:
+    """Whether averages of a sample say where most lie: many units are seen, and few are near them without being seen.
+
+    Else outer deciles of what is seen would be too close, where averages have many magnitudes.
+    """
+    seen = [bin for bin, count in enumerate(noisy) if count > reach]
+    if not seen:
+        return False
+    near = noisy[max(0, seen[0] - _BESIDE) : seen[-1] + _BESIDE + 1]
+    many = sum(noisy[bin] for bin in seen)
+    return many > _ENOUGH * reach and sum(near) - many <= _UNSEEN * many
 
 
 def _influences(

@@ -16,6 +16,7 @@ from sfumato.plan.share import Share
 
 Group = tuple[Key, ...]
 Scores = Mapping[Group, int]
+REST = ", the rest"  # ends the label of a vector's second part: both parts have one share, and move by `moves` together
 
 
 class Releaser(Protocol):
@@ -28,6 +29,15 @@ class Releaser(Protocol):
         self, label: str, exact: Mapping[Group, int], threshold: int, moves: int, share: Share
     ) -> dict[Group, int]:
         """The keys whose noisy score exceeds a threshold, with that score."""
+
+
+def vector_of(label: str) -> str:
+    """The label of the vector that a release is a part of.
+
+    >>> vector_of("averages 0, the rest"), vector_of("averages 0")
+    ('averages 0', 'averages 0')
+    """
+    return label.removesuffix(REST)
 
 
 class NoisyReleaser:

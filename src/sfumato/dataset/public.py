@@ -27,16 +27,16 @@ from sfumato.errors import InvalidArgument
 
 
 def keys_from(source: object, column: str, *, type: str | None = None) -> tuple[Key, ...]:
-    """The different values of a column of a PUBLIC file or frame, which BECOME PUBLIC, in order of appearance.
+    """The different values of a column of a PUBLIC source, which BECOME PUBLIC, in order of appearance.
 
     Never call it on a private table. Missing values are left out. A CSV says no types: its keys are texts unless
-    `type` is given.
+    `type` is given. A table or view of a server has no order: its keys are sorted.
 
     >>> import pandas
     >>> keys_from(pandas.DataFrame({"region": ["north", "south", "north"]}), "region")
     ('north', 'south')
     """
-    public = _readable(read_source(source))
+    public = published(read_source(source))
     types = public.types()
     name = find(column, types, what="column", where=public.label)
     kind = kind_named(types[name]) if type is None else read_kind(type)
@@ -48,17 +48,16 @@ def keys_from(source: object, column: str, *, type: str | None = None) -> tuple[
         return read_keys(list(dict.fromkeys(_values(public, name, kind))))
 
 
-def _readable(public: Source) -> Source:
-    if isinstance(public, ServerTable):
-        raise InvalidArgument(f"{public.label} must be a file or a frame; got a server's table; export it to parquet")
-    return public
+def published(source: Source) -> Source:
+    """A source whose rows are all PUBLIC."""
+    return source.as_public() if isinstance(source, ServerTable) else source
 
 
 def _values(public: Source, name: str, kind: Kind) -> list[Any]:
     import duckdb
 
     with public.connect() if isinstance(public, DuckdbTable) else duckdb.connect() as engine:
-        rows, arguments = _rows(public, engine)
+        rows, arguments = _rows(public, engine, column=name)
         query = f"SELECT CAST({_quoted(name)} AS {kind.value}) FROM {rows} WHERE {_quoted(name)} IS NOT NULL"
         try:
             return [value for (value,) in engine.execute(query, arguments).fetchall()]
@@ -76,7 +75,6 @@ def open_public(public: Source, *, detect: bool = True) -> Iterator[tuple[Any, s
     """
     import duckdb
 
-    _readable(public)
     with public.connect() if isinstance(public, DuckdbTable) else duckdb.connect() as engine:
         engine.execute("SET TimeZone = 'UTC'")
         rows, arguments = _rows(public, engine, detect)
@@ -87,8 +85,11 @@ def open_public(public: Source, *, detect: bool = True) -> Iterator[tuple[Any, s
         yield engine, "whole"
 
 
-def _rows(public: Source, engine: Any, detect: bool = False) -> tuple[str, list[Any]]:
-    """What to select from, and its arguments; `detect`: the types of a CSV follow from its values."""
+def _rows(public: Source, engine: Any, detect: bool = False, column: str = "") -> tuple[str, list[Any]]:
+    """What to select from, and its arguments; `detect`: the types of a CSV follow from its values.
+
+    `column`: from a server only the different values of this one.
+    """
     match public:
         case ParquetFiles():
             return "read_parquet(?, hive_partitioning = false)", [[glob.escape(path) for path in public.paths()]]
@@ -104,7 +105,18 @@ def _rows(public: Source, engine: Any, detect: bool = False) -> tuple[str, list[
         case Frame():
             engine.register("public_frame", public.readable(public.schema()))
             return "public_frame", []
-    raise AssertionError("a table of a server is refused")
+        case ServerTable():
+            if not public.schema():
+                raise no_columns(public.label)
+            found = public.rows([column] if column else ())
+            ordered = found.sort_by([(name, "ascending") for name in found.column_names])  # whatever order it came in
+            engine.register("public_frame", ordered)
+            return "public_frame", []
+
+
+def no_columns(label: str) -> InvalidArgument:
+    """A public table of which nothing can be read."""
+    return InvalidArgument(f"{label} must have a column of numbers, texts, truth values or dates; got none")
 
 
 def _quoted(name: str) -> str:

@@ -17,9 +17,8 @@ from sfumato.dataset.column import Bounds, Column
 from sfumato.dataset.keys import read_keys
 from sfumato.dataset.kind import Kind, kind_named
 from sfumato.dataset.name import at, find, takes
-from sfumato.dataset.public import open_public
+from sfumato.dataset.public import no_columns, open_public, published
 from sfumato.dataset.source import DuckdbTable, Frame, Source, read_source
-from sfumato.errors import InvalidArgument
 
 MOST_KEYS = 10_000  # different values of a column that are keys without being declared
 _DAYS = "BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
@@ -52,7 +51,9 @@ def public(
     version: str = "1",
     most_matches: int = 100,
 ) -> PublicTable:
-    """Declare a PUBLIC table, a file or a frame, to be joined with private ones. Never declare private rows so.
+    """Declare a PUBLIC table to be joined with private ones: a file, a frame, or a table or view of a server.
+
+    Never declare private rows so. All of it is read now, and shipped to whichever engine needs it.
 
     Bounds and keys of its columns are read from its values, unless `columns` says otherwise. `most_matches` is the most
     of its rows that one private row may match: a question that joins more loosely is refused. `version` is a label; a
@@ -62,7 +63,7 @@ def public(
 
     checks.whole(1, most_matches=most_matches)
     checks.installed("pyarrow", extra="arrow", needs="a public table")
-    found = read_source(source)
+    found = published(read_source(source))
     if isinstance(found, DuckdbTable):
         found.types()  # refuses a view, and other spellings of a table's name
     with open_public(found) as (engine, rows):
@@ -73,9 +74,7 @@ def public(
                  for name, type in types.items()}  # fmt: skip
         listed = {name: kind for name, kind in kinds.items() if kind is not None}
         if not listed:
-            raise InvalidArgument(
-                f"{found.label} must have a column of numbers, texts, truth values or dates; got none"
-            )
+            raise no_columns(found.label)
         read = ", ".join(f"{_cast(name, kind)} AS {_quoted(name)}" for name, kind in listed.items())
         engine.execute(f"CREATE TEMP TABLE kept AS SELECT {read} FROM {rows}")
         settled = {name: _settle(engine, name, kind, named.get(name, Column())) for name, kind in listed.items()}

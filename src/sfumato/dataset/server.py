@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from sfumato.dataset.kind import Kind, kinds
+from sfumato.errors import InvalidArgument
 
+MOST_PUBLIC = 10_000_000  # rows of a public table that are read from a server
 SERVERS = {  # by how their addresses begin
     "postgresql:": "sfumato.engines.postgres",
     "postgres:": "sfumato.engines.postgres",
@@ -25,7 +28,6 @@ class ServerTable(ABC):
     begins: ClassVar[str]  # how its addresses begin, as in `SERVERS`
     written: ClassVar[str]  # how one is written
     typed: ClassVar[bool] = True
-    parses: ClassVar[bool] = True  # whether a text can be read as a number or date, since some cast cannot fail
 
     @classmethod
     @abstractmethod
@@ -51,9 +53,25 @@ class ServerTable(ABC):
     def types(self) -> dict[str, str]:
         """The type of every column by its own name."""
 
+    def as_public(self) -> ServerTable:
+        """The same as a PUBLIC table: all of it may be read, and it may be a view."""
+        return self
+
+    def rows(self, columns: Sequence[str] = ()) -> Any:
+        """All rows of a PUBLIC table in Arrow; of named columns each different row once. An engine may have it."""
+        raise InvalidArgument(f"{self.label} must be a file or a frame; got a server's table; export it to parquet")
+
     def schema(self) -> dict[str, Kind]:
         """The kind of every column that can be asked about, in order."""
         return kinds(self.types())
+
+
+def too_many(label: str) -> InvalidArgument:
+    """A public table that is not read."""
+    return InvalidArgument(
+        f"{label}: a public table of a server must have at most {MOST_PUBLIC:,} rows; got more; name a view of those "
+        "that are needed, or export it to parquet"
+    )
 
 
 def module_of(begins: str) -> Any:

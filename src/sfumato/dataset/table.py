@@ -19,7 +19,7 @@ from sfumato import checks
 from sfumato.dataset.column import Column, column
 from sfumato.dataset.kind import Kind, kind_named, kinds, without_parts
 from sfumato.dataset.name import at, find, nearest, takes
-from sfumato.dataset.source import ServerTable, Source, read_source
+from sfumato.dataset.source import Source, read_source
 from sfumato.errors import InvalidArgument, UnknownName
 from sfumato.privacy.neighbours import Neighbours, Relation
 from sfumato.privacy.unit import Unit
@@ -188,12 +188,6 @@ def _read(name: str, given: object) -> Column:
 
 def _settle(name: str, declared: Column, stored: Kind, source: Source) -> Column:
     with at(f"column {name!r}"):
-        unread = isinstance(source, ServerTable) and not source.parses
-        if unread and stored is Kind.TEXT and declared.kind not in (None, Kind.TEXT):
-            raise InvalidArgument(
-                f"type must be the database's own, which has no cast that cannot fail; got text as {declared.kind}; "
-                "convert the column there"
-            )
         return declared.stored_as(stored) if source.typed else declared.untyped()
 
 

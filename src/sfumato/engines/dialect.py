@@ -1,13 +1,13 @@
 """What engines spell differently, as a table: types, division, hashes, what is no number, casts, names, wide sums.
 
-SQL is written once, in `lower`, `weights`, `relation`, `rows`, `run`, `line`, `distinct` and `unknown`, and asks a
-dialect wherever engines differ. What stands here is DuckDB's way; another engine overrides what it says otherwise. Each
-method says what must hold, on every engine and for every value: in particular that nothing fails.
+SQL is written once, in `lower`, `weights`, `relation`, `rows`, `run`, `centre`, `line`, `distinct` and `unknown`, and
+asks a dialect wherever engines differ. What stands here is DuckDB's way; another engine overrides what it says
+otherwise. Each method says what must hold, on every engine and for every value: in particular that nothing fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import ClassVar
 
@@ -69,6 +69,10 @@ class Dialect:
         """Whether a double is a number; not true of NULL."""
         return f"NOT isnan({double})"
 
+    def only(self, value: str, holds: Callable[[str], str]) -> str:
+        """A value of which something holds, else NULL."""
+        return f"CASE WHEN {holds(value)} THEN {value} END"
+
     def numbers(self, double: str) -> str:
         """A double, and NULL for what is no number."""
         return f"CASE WHEN {self.is_number(double)} THEN {double} END"
@@ -82,16 +86,16 @@ class Dialect:
         zoned = f"TRY_CAST(TRY_CAST({stored} AS TIMESTAMP WITH TIME ZONE) AS TIMESTAMP)"
         return f"coalesce({self.read(stored, Kind.TIMESTAMP)}, {zoned})"
 
+    def stored_unit(self, column: str, kind: Kind | None, source: str) -> str:
+        """A unit's column of a server's table, of one type for one kind, and equal ones spelled alike for hashes.
+
+        A cast might make one unit of two; those of whole numbers and of texts do not, and others are taken as they are.
+        """
+        return self.read(column, kind, source) if kind in (Kind.INTEGER, Kind.TEXT) else column
+
     def unit(self, column: str, kind: Kind) -> str:
         """A unit's column, of a kind by which units are compared (never a double)."""
         return f"TRY_CAST({column} AS {self.type(kind)})"
-
-    def unit_number(self, stored: str, source: str) -> str:
-        """A unit's column of numbers as they are, in which equal ones are spelled alike.
-
-        Else a hash of the unit would follow from which of its rows comes first, and that from the rows of others.
-        """
-        return stored
 
     def over(self, a: str, b: object) -> str:
         """A quotient of whole numbers of 64 bits, rounded towards zero."""
@@ -113,6 +117,10 @@ class Dialect:
         """A sum of small numbers, which may need more than 64 bits: how often it holds `size`, and the rest."""
         total = self.sum(small)
         return self.wide_over(total, size), self.rest(total, size)
+
+    def row_sum(self, whole: str) -> str:
+        """A sum of rows' whole numbers, of at most 2**31 each in absolute value, as a wide one."""
+        return self.sum(whole)
 
     def unit_sum(self, whole: str) -> str:
         """A sum of one unit's whole numbers, of 0 to 2**52 each, as a wide one; or more than that, beyond 2**53."""
@@ -174,6 +182,10 @@ class Dialect:
     def coin(self, columns: Sequence[str]) -> str:
         """One of two, by contents."""
         return f"{self.hash(columns)} % 2 = 0"
+
+    def sampled(self, columns: Sequence[str], kinds: Sequence[Kind | None], one_of: int) -> str:
+        """Whether contents of these kinds are among one of so many, by a hash that may be a quick one."""
+        return f"{self.mixed(columns)} % {one_of} = 1"  # of zero the hash is zero
 
     def bits(self, mask: str) -> str:
         """How many bits are set."""

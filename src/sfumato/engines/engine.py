@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
+from enum import Enum, auto
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,6 +22,14 @@ FAILED = "the engine failed on this question; it is charged; ask the owner to lo
 Cells = Mapping[tuple[Key, ...], Sequence[int]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
 Whole = np.ndarray[Any, Any]  # integers of 64 bits, or of any size where these might not do
+
+
+class Among(Enum):
+    """Which units are looked at; in a sample each is or is not by its own columns, so it is on one side for ever."""
+
+    ALL = auto()
+    SAMPLE = auto()
+    OTHERS = auto()
 
 
 class Spots(NamedTuple):
@@ -52,8 +61,8 @@ class Run(Protocol):
     def magnitudes(self, measure: int) -> list[int]:
         """How many units have their largest absolute value in each bin of magnitudes."""
 
-    def averages(self, measure: int, priced: PricedMeasure) -> list[int]:
-        """How many units have their average value in each bin of signed magnitudes."""
+    def averages(self, measure: int, priced: PricedMeasure, among: Among) -> list[int]:
+        """How many units have their average value in each bin of signed magnitudes; none is in a sample and outside."""
 
     def prepare(self, measures: Sequence[PricedMeasure]) -> None:
         """Pass over the units once; all intervals are known by now."""

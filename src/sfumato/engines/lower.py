@@ -110,8 +110,8 @@ class Lower:
 
 
 def _ordinary(date: str) -> str:
-    """A date or time of the years 1 to 9999, else NULL."""
-    return f"CASE WHEN {date} >= DATE '0001-01-01' AND {date} < DATE '10000-01-01' THEN {date} END"
+    """Whether a date or time is of the years 1 to 9999."""
+    return f"{date} >= DATE '0001-01-01' AND {date} < DATE '10000-01-01'"
 
 
 def read_column(dialect: Dialect, stored: str, declared: Declared, source: str = "") -> str:
@@ -122,10 +122,10 @@ def read_column(dialect: Dialect, stored: str, declared: Declared, source: str =
     """
     kind = declared.kind or Kind.TEXT
     if kind is Kind.TIMESTAMP:
-        return _ordinary(dialect.read_time(stored, source))
+        return dialect.only(dialect.read_time(stored, source), _ordinary)
     plain = dialect.read(stored, kind, source)
     if kind in DATES:
-        return _ordinary(plain)
+        return dialect.only(plain, _ordinary)
     return dialect.numbers(plain) if kind is Kind.REAL else plain
 
 

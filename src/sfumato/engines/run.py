@@ -3,7 +3,7 @@
 The rows of a question are one view; a pass over it by unit gives the influences, a second pass joins rows with their
 unit's weight. A weight is an integer f of 2**30ths: f = 2**30 where the influence n is at most C, else
 floor(C * 2**30 / n). A row of v steps counts (v * f) // 2**30, which truncates towards zero; so a unit's rows add up to
-at most n * f / 2**30 <= C in absolute value, exactly.
+at most n * f / 2**30 <= C in absolute value, exactly. Proof: docs/proofs/means.md.
 
 For Gaussian noise the influence is the L2 norm of what a unit has in all groups, so its rows are first collapsed to one
 row by unit and group: a sum there is cut at 2**52 steps, a number of rows at 2**31, squares are whole numbers, and the
@@ -13,22 +13,23 @@ at most the norm C.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any
 
 from sfumato.dataset.column import Key
+from sfumato.engines.centre import averages
 from sfumato.engines.distinct import count_values, list_values
-from sfumato.engines.engine import Cells, Spots
+from sfumato.engines.engine import Among, Cells, Spots
 from sfumato.engines.keys import Keys
 from sfumato.engines.line import Opened, landmarks, place_rows, placed, spots
 from sfumato.engines.rows import Rows
 from sfumato.engines.session import Session
 from sfumato.engines.unknown import Unknown
-from sfumato.engines.weights import WEIGHT, influence_bins, octave, root, weighed, weight
+from sfumato.engines.weights import WEIGHT, influence_bins, octave, root, taken, weight
 from sfumato.plan.bound import Measure, Statistic
-from sfumato.plan.influence import BINS, HALVES, MAGNITUDES, SIGNED
-from sfumato.plan.price import ROW, PricedMeasure, PricedPlan, sum_step
+from sfumato.plan.influence import BINS, MAGNITUDES, SIGNED
+from sfumato.plan.price import ROW, PricedMeasure, PricedPlan
 from sfumato.privacy.sensitivity import Norm
 
 LARGEST_PART = 1 << 52  # steps of one unit in one group; a million squares of it fit 128 bits
@@ -62,21 +63,9 @@ class SqlRun(Rows):
         bins = f"SELECT {place} AS j, count(*) FROM (SELECT {largest}) AS those GROUP BY j"
         return _dense(self.fetch(bins), MAGNITUDES)
 
-    def averages(self, measure: int, priced: PricedMeasure) -> list[int]:
-        """Units by the signed bin of their average value in any group.
-
-        The average is a quotient of integers: a sum of doubles would depend on the order of rows, so on other units.
-        """
-        assert priced.interval is not None
-        step = sum_step(priced.interval.largest)
-        steps = self.rounded(self.clipped(measure, priced.interval), 1 / step)
-        average = self.dialect.wide_over(self.dialect.sum(steps), "count(*)") if self.units else steps
-        averages = f"CAST({average} AS {self.real}) AS m FROM {self.counted} WHERE x{measure} IS NOT NULL"
-        averages += f" GROUP BY {', '.join(self.units)}" if self.units else ""
-        size = octave(self.dialect, f"({self.dialect.scaled('abs(m)', step)})", HALVES)
-        place = f"CAST(CASE WHEN m < 0 THEN {SIGNED - 1} - {size} ELSE {SIGNED} + {size} END AS BIGINT)"
-        bins = f"SELECT {place} AS j, count(*) FROM (SELECT {averages}) AS those GROUP BY j"
-        return _dense(self.fetch(bins), 2 * SIGNED)
+    def averages(self, measure: int, priced: PricedMeasure, among: Among) -> list[int]:
+        """Units by the signed bin of their average value in any group."""
+        return _dense(averages(self, measure, priced, among), 2 * SIGNED)
 
     def prepare(self, measures: Sequence[PricedMeasure]) -> None:
         """One pass by unit: the influence on every measure, and for counts of units the groups it is in, as a mask."""
@@ -273,12 +262,34 @@ class SqlRun(Rows):
             own = {i: self.row_influence(i) for i in which}
             weights = {i: f"({weight(self.dialect, own[i], limits[i])})" for i in which}
             parts = [self._own_part(step, weights[i], self._wide(i)) for i in which for step in steps[i]]
-            sums = [self.dialect.sum(part) for part in parts]
+            adding = [self._adding(i) for i in which for _ in steps[i]]
+            sums = [add(part) for add, part in zip(adding, parts, strict=True)]
             return f"SELECT {self.place}, {', '.join(sums)} FROM {self.halved()}{self.by}"
-        parts = [weighed(self.dialect, step, i, self._wide(i)) for i in which for step in steps[i]]
-        sums = [self.dialect.sum(part) for part in parts]
+        sums = [
+            f"{whole} + {taken(self.dialect, step, i, self._wide(i))}"
+            for i in which
+            for whole, step in zip(self._whole(i), steps[i], strict=True)
+        ]
         joined = f"{self.halved()} LEFT JOIN {self._heavy(which, limits)} USING ({', '.join(self.units)})"
         return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
+
+    def _adding(self, measure: int) -> Callable[[str], str]:
+        """How what rows give to a measure is added up."""
+        return self.dialect.sum if self._wide(measure) else self.dialect.row_sum
+
+    def _whole(self, measure: int) -> list[str]:
+        """The sums of a group's rows without weights: of the steps that each row has."""
+        priced, wide = self.measures[measure], self.dialect.wide
+        if priced.measure.statistic is Statistic.COUNT:
+            rows = "count(*)" if priced.measure.argument is None else f"count(*) FILTER (WHERE x{measure})"
+            return [f"CAST({rows} AS {wide}) * {ROW}"]
+        if not priced.measure.statistic.is_centred:
+            return [self._adding(measure)(step) for step in self.steps(measure)]
+        halves = [f"{half}{measure}" for half in ("q" * priced.measure.statistic.is_spread + "p")]
+        sums = [f"coalesce(CAST({self._adding(measure)(half)} AS {wide}), 0)" for half in halves]
+        full = f"CAST(count(x{measure}) AS {wide}) * {priced.row_steps}"
+        rest = " - ".join([full, *sums])
+        return [sums[0], rest, sums[1]] if priced.measure.statistic.is_spread else [sums[0], rest]
 
     def _own_part(self, step: str, weight: str, wide: bool) -> str:
         """A row's steps, weighed where a row is a unit."""

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sfumato.dataset.kind import Kind
 from sfumato.dataset.table import Table
 from sfumato.engines.dialect import Dialect
 from sfumato.engines.lower import read_column
-
-_ALIKE = (Kind.INTEGER, Kind.TEXT)  # units of one type, so that they can be compared; others are taken as they are
 
 
 def reading(
@@ -23,8 +20,7 @@ def reading(
 ) -> str:
     """The columns under the engine's names for them, as their kinds, and the unit's columns, if there are `units`.
 
-    `rows` stands after FROM, `where` after WHERE. A cast might make one unit of two; those of whole numbers and of
-    texts do not.
+    `rows` stands after FROM, `where` after WHERE.
     """
     read = [
         f"{read_column(dialect, f's.{dialect.quoted(name)}', table.columns[name], types[name])} AS {own}"
@@ -32,8 +28,5 @@ def reading(
     ]
     if units:
         for name, kind, own in zip(table.unit.columns, table.stored, units, strict=True):
-            column = f"s.{dialect.quoted(name)}"
-            if kind is Kind.REAL:
-                column = dialect.unit_number(column, types[name])
-            read.append(f"{dialect.read(column, kind, types[name]) if kind in _ALIKE and kind else column} AS {own}")
+            read.append(f"{dialect.stored_unit(f's.{dialect.quoted(name)}', kind, types[name])} AS {own}")
     return f"SELECT {', '.join(read) or '1 AS one'} FROM {rows} AS s{f' WHERE {where}' if where else ''}"

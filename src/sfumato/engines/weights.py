@@ -14,15 +14,15 @@ WEIGHT = 1 << 30
 LEAST_EXPONENT = 32  # of the least magnitude, 2**-32
 
 
-def weighed(dialect: Dialect, step: str, measure: int, wide: bool = False) -> str:
-    """A row's steps, weighed if its unit is beyond the limit; the branch spares all others a division.
+def taken(dialect: Dialect, step: str, measure: int, wide: bool = False) -> str:
+    """What weights add to a sum of steps: less than nothing, and only of rows whose unit is beyond the limit.
 
     `wide`: steps of more than 33 digits, whose product with a weight needs 128.
     """
     product = dialect.over(f"({step}) * f{measure}", WEIGHT)
     if wide:
         product = f"CAST({dialect.wide_over(f'CAST({step} AS {dialect.wide}) * f{measure}', WEIGHT)} AS BIGINT)"
-    return f"CASE WHEN f{measure} IS NULL THEN {step} ELSE {product} END"
+    return f"coalesce({dialect.sum(f'({product}) - ({step})')} FILTER (WHERE f{measure} IS NOT NULL), 0)"
 
 
 def or_zero(value: str, steps: str) -> str:

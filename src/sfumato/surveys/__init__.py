@@ -13,7 +13,7 @@ from sfumato.surveys.expected import Expected, expected, people_for
 from sfumato.surveys.item import Item
 from sfumato.surveys.question import Boxes, Choice, Number, number, one_of, ordinal, several_of, yes_no
 from sfumato.surveys.randomise import Memory, randomise, randomise_all
-from sfumato.surveys.web import page, paper
+from sfumato.surveys.web import page, paper, words
 from sfumato.surveys.written import load, load_draft, save
 
 __all__ = [
@@ -48,5 +48,6 @@ __all__ = [
     "read_answers",
     "save",
     "several_of",
+    "words",
     "yes_no",
 ]

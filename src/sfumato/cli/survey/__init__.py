@@ -7,7 +7,7 @@ import typer
 from sfumato.cli import given
 from sfumato.cli.survey.designing import design
 from sfumato.cli.survey.estimating import estimate
-from sfumato.cli.survey.paging import page
+from sfumato.cli.survey.paging import page, words
 from sfumato.cli.survey.randomising import randomise
 
 app = typer.Typer(
@@ -21,5 +21,5 @@ app = typer.Typer(
         "sfumato survey estimate sent.csv",
     ),
 )
-for command in (design, page, randomise, estimate):
+for command in (design, page, words, randomise, estimate):
     app.command()(command)

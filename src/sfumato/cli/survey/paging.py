@@ -1,4 +1,4 @@
-"""`sfumato survey page`: a design in, one page out whose browser randomises; or the sheet of paper."""
+"""`sfumato survey page`: a design in, one page out whose browser randomises, or the sheet of paper; and its words."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sfumato.cli.screen import errors, say
 from sfumato.errors import InvalidArgument
 from sfumato.surveys.web import page as write_page
 from sfumato.surveys.web import paper as write_paper
+from sfumato.surveys.web import words as write_words
 from sfumato.surveys.written import FILE, load
 
 Published = Annotated[Path, typer.Argument(metavar="DESIGN", help="The design, as it was published.")]
@@ -27,7 +28,15 @@ Period = Annotated[
     ),
 ]
 Paper = Annotated[bool, typer.Option("--paper", help="The sheet of paper alone, to be answered with a coin or a die.")]
-Language = Annotated[str, typer.Option("--language", metavar="TAG", help="The language of the questions, such as de.")]
+Language = Annotated[
+    str | None,
+    typer.Option("--language", metavar="TAG", help="The language of the questions, if not the page's."),
+]
+Words = Annotated[
+    Path | None,
+    typer.Option("--words", metavar="FILE", help="What the page says around the questions, in another language."),
+]
+English = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
 
 
@@ -37,7 +46,8 @@ def page(
     collect: Collect = None,
     period: Period = None,
     paper: Paper = False,
-    language: Language = "en",
+    language: Language = None,
+    words: Words = None,
     force: Force = False,
     quiet: given.Quiet = False,
 ) -> None:
@@ -51,8 +61,20 @@ def page(
     if paper and (collect is not None or period is not None):
         raise InvalidArgument("--paper takes neither --collect nor --period; got one of them; leave it out")
     if paper:
-        write_paper(survey, out, language=language, force=force)
+        write_paper(survey, out, language=language, words=words, force=force)
     else:
-        write_page(survey, out, collect=collect, period=period, language=language, force=force)
+        write_page(survey, out, collect=collect, period=period, language=language, words=words, force=force)
     if not quiet:
         say(errors(), f"{'sheet' if paper else 'page'}: {out}")
+
+
+def words(out: English = Path("words.toml"), force: Force = False, quiet: given.Quiet = False) -> None:
+    """Write what a page says, in English, to be translated.
+
+    Translate all of it, then: sfumato survey page --words words.toml
+
+    Example: sfumato survey words --output de.toml
+    """
+    write_words(out, force=force)
+    if not quiet:
+        say(errors(), f"words: {out}; translate them, then: sfumato survey page --words {out}")

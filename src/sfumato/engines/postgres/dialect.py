@@ -8,12 +8,13 @@ no order either, so no guard relies on another one beside it. Text is compared b
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import ClassVar
 
 from sfumato.dataset.kind import Kind
 from sfumato.engines.dialect import Dialect
+from sfumato.engines.postgres.texts import parsed
 from sfumato.plan.node import How
 
 _REAL = "DOUBLE PRECISION"
@@ -21,6 +22,7 @@ _NAN, _INFINITY = f"CAST('NaN' AS {_REAL})", f"CAST('Infinity' AS {_REAL})"
 _LARGEST = Fraction(179, 100) * 10**308  # beyond it a result counts as infinite
 _LEAST = Fraction(1, 1 << 1070)  # below it a result counts as zero
 _LONG = 120  # letters of arguments that are not written several times
+TEXTS = ("text", "varchar", "char", "uuid", "enum")  # types whose values are read by their letters
 _EPOCH = "DATE '0001-01-01'"
 _END = "DATE '10000-01-01'"
 
@@ -90,15 +92,25 @@ class PostgresDialect(Dialect):
         """NaN is equal to itself."""
         return f"{double} <> {_NAN}"
 
+    def only(self, value: str, holds: Callable[[str], str]) -> str:
+        """A long one is computed once."""
+        if len(value) <= _LONG:
+            return super().only(value, holds)
+        return f"(SELECT CASE WHEN {holds('v0')} THEN v0 END FROM (SELECT {value} AS v0 OFFSET 0) AS v)"
+
     def numbers(self, double: str) -> str:
         """In one step."""
         return f"NULLIF({double}, {_NAN})"
 
     def read(self, stored: str, kind: Kind, source: str = "") -> str:
-        """By the type that the table has: there is no cast that cannot fail, but these do not."""
+        """By the type that the table has: there is no cast that cannot fail, but these do not; texts by their form."""
+        text = f"CAST({stored} AS TEXT)"
+        if source == "enum":  # whatever casts its owner made for it
+            text = f"(CASE WHEN {stored} IS NOT NULL THEN concat({stored}) END)"
+        letters = f'{text} COLLATE "C"'
+        if kind is Kind.TEXT or source in TEXTS:
+            return parsed(letters, kind)
         match kind:
-            case Kind.TEXT:
-                return f'CAST({stored} AS TEXT) COLLATE "C"'
             case Kind.REAL if source == "numeric":
                 fits = f"abs({stored}) <= 1.79e308 OR abs({stored}) = 'Infinity'"
                 double = f"CASE WHEN abs({stored}) < 1e-300 THEN 0 ELSE CAST({stored} AS {_REAL}) END"
@@ -110,19 +122,26 @@ class PostgresDialect(Dialect):
     def read_time(self, stored: str, source: str = "") -> str:
         """A date far out has no time."""
         match source:
+            case _ if source in TEXTS:
+                return self.read(stored, Kind.TIMESTAMP, source)
             case "timestamptz":
                 return f"({stored} AT TIME ZONE 'UTC')"
             case "date":
                 return f"(CASE WHEN {stored} >= {_EPOCH} AND {stored} < {_END} THEN CAST({stored} AS TIMESTAMP) END)"
         return f"CAST({stored} AS TIMESTAMP)"
 
+    def stored_unit(self, column: str, kind: Kind | None, source: str) -> str:
+        """1 and 1.00 are equal, and so are 0 and -0."""
+        match source:
+            case "numeric":
+                return f"trim_scale({column})"
+            case "double" | "real":
+                return f"({column} + 0)"
+        return super().stored_unit(column, kind, source)
+
     def unit(self, column: str, kind: Kind) -> str:
         """As it was read."""
         return column
-
-    def unit_number(self, stored: str, source: str) -> str:
-        """1.0 and 1 are equal, and so are -0 and 0."""
-        return f"trim_scale({stored})" if source == "numeric" else f"(CAST({stored} AS {_REAL}) + 0)"
 
     def over(self, a: str, b: object) -> str:
         """Of whole numbers it rounds towards zero."""
@@ -198,12 +217,23 @@ class PostgresDialect(Dialect):
         """Of one text after another."""
         mixed = "0"
         for column in columns:
-            mixed = f"hashtextextended(coalesce(CAST({column} AS TEXT), '') COLLATE \"C\", {mixed})"
+            mixed = self._hashed(column, mixed)
         return mixed
+
+    def _hashed(self, column: str, seed: str) -> str:
+        return f"hashtextextended(coalesce(CAST({column} AS TEXT), '') COLLATE \"C\", {seed})"
 
     def mixed(self, columns: Sequence[str]) -> str:
         """It is."""
         return self.hash(columns)
+
+    def sampled(self, columns: Sequence[str], kinds: Sequence[Kind | None], one_of: int) -> str:
+        """Of whole numbers without their letters; a hash may be negative."""
+        mixed = "0"
+        for column, kind in zip(columns, kinds, strict=True):
+            whole = kind is Kind.INTEGER
+            mixed = f"hashint8extended({column}, {mixed})" if whole else self._hashed(column, mixed)
+        return f"abs({mixed} % {one_of}) = 1"
 
     def bits(self, mask: str) -> str:
         """Of a string of bits."""

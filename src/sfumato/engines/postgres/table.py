@@ -8,20 +8,22 @@ not in it: PGPASSWORD and ~/.pgpass are read. No message, label or identity has 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from sfumato import checks
 from sfumato.dataset.name import distinct, nearest
-from sfumato.dataset.server import ServerTable
+from sfumato.dataset.server import MOST_PUBLIC, ServerTable, too_many
+from sfumato.engines.postgres.refused import why
+from sfumato.engines.postgres.whole import whole
 from sfumato.errors import InvalidArgument, SourceNotFound
 from sfumato.plan.node import quoted
 
 OLDEST = 15
-_WORD = r'"[^"]+"|[^".#@/:?]+'  # no part of an address, which might be one of a password, is taken for a name
-_WRITTEN = re.compile(rf"(?P<address>.*)#(?:(?P<schema>{_WORD})\.)?(?P<table>{_WORD})", re.DOTALL)
+_PLAIN = r'"(?:[^"]|"")+"|[^"#@/:.?]+'  # a password may hold a # of its own, and must not be taken for a name
+_ADDRESS = re.compile(rf"(?P<address>.+)#(?:(?P<schema>{_PLAIN})\.)?(?P<table>{_PLAIN})", re.DOTALL)
 _WAIT = 10  # seconds for a connection
 # Whatever the server's or the user's settings are: names mean the catalogue's functions, texts what they say, and times
 # are in UTC.
@@ -45,16 +47,28 @@ AND n.nspname NOT LIKE 'pg\\_temp%%' AND pg_catalog.lower(n.nspname) = pg_catalo
 _PARTS = """
 WITH RECURSIVE parts AS (
   SELECT %s::pg_catalog.oid AS oid
-  UNION SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN parts ON i.inhparent = parts.oid
+  UNION SELECT each.part FROM parts JOIN (
+    SELECT inhparent AS whole, inhrelid AS part FROM pg_catalog.pg_inherits
+    UNION ALL SELECT r.ev_class, d.refobjid FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_depend d
+    ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
+    AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass WHERE r.ev_type = '1'
+  ) AS each ON each.whole = parts.oid
 ) SELECT parts.oid, c.relkind::text FROM parts JOIN pg_catalog.pg_class c ON c.oid = parts.oid
 """
 _COLUMNS = """
-SELECT a.attname, CASE WHEN t.typtype = 'b' AND n.nspname = 'pg_catalog' THEN t.typname
-                       ELSE n.nspname || '.' || t.typname END
-FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
-JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
-WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated <> 'v'
-AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') ORDER BY a.attnum
+WITH RECURSIVE own AS (
+  SELECT a.attname, a.attnum, a.attgenerated, a.atttypid AS type FROM pg_catalog.pg_attribute a
+  WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped
+  AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT')
+), based AS (
+  SELECT attname, attnum, attgenerated, type FROM own
+  UNION ALL SELECT b.attname, b.attnum, b.attgenerated, t.typbasetype FROM based b
+  JOIN pg_catalog.pg_type t ON t.oid = b.type AND t.typtype = 'd'
+) SELECT b.attname, CASE WHEN b.attgenerated = 'v' THEN 'virtual generated column'
+    WHEN t.typtype = 'e' THEN 'enum' WHEN t.typtype = 'b' AND n.nspname = 'pg_catalog' THEN t.typname
+    ELSE n.nspname || '.' || t.typname END
+FROM based b JOIN pg_catalog.pg_type t ON t.oid = b.type JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+WHERE t.typtype <> 'd' ORDER BY b.attnum
 """
 _TELLS = "SELECT pg_catalog.has_column_privilege(%s::pg_catalog.oid, 'tableoid', 'SELECT')"
 _PLACE = """
@@ -65,7 +79,7 @@ WHERE d.datname = pg_catalog.current_database()
 """
 _TYPES = {
     "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real", "float8": "double",
-    "varchar": "varchar", "bpchar": "char", "bool": "boolean", "timestamptz": "timestamptz",
+    "varchar": "varchar", "bpchar": "char", "char": '"char"', "bool": "boolean", "timestamptz": "timestamptz",
 }  # fmt: skip
 _KINDS = {"v": "a view", "m": "a materialized view", "f": "a foreign table"}
 
@@ -73,8 +87,7 @@ _KINDS = {"v": "a view", "m": "a materialized view", "f": "a foreign table"}
 class Described(NamedTuple):
     """A table as its database spells it: schema and name, and the types of the columns that this user may read.
 
-    `parts` are the numbers of the table and of all tables that are parts of it. A column that is computed whenever it
-    is read is left out: to compute it may fail, as the row decides.
+    `parts` are the numbers of the table and of all tables that are parts of it.
     """
 
     name: tuple[str, str]
@@ -100,10 +113,10 @@ class PostgresTable(ServerTable):
     address: str = field(repr=False)  # may hold a password
     namespace: str
     table: str
+    public: bool = False  # then all of it may be read, and a view as well
 
     begins: ClassVar[str] = "postgresql:"
     written: ClassVar[str] = "postgresql://user@host/database#table"
-    parses: ClassVar[bool] = False
 
     @classmethod
     def read(cls, text: str) -> PostgresTable:
@@ -112,7 +125,7 @@ class PostgresTable(ServerTable):
         import psycopg
         from psycopg.conninfo import conninfo_to_dict
 
-        found = _WRITTEN.fullmatch(text)
+        found = _ADDRESS.fullmatch(text)
         if found is None:
             raise InvalidArgument(
                 "source must name a database and a table; got no table; write postgresql://user@host/database#table"
@@ -124,7 +137,7 @@ class PostgresTable(ServerTable):
             raise InvalidArgument(
                 "source must be an address that PostgreSQL reads; got another; write postgresql://user@host/database#table"
             )
-        return cls(found["address"], (found["schema"] or "public").strip('"'), found["table"].strip('"'))
+        return cls(found["address"], _unquoted(found["schema"] or "public"), _unquoted(found["table"]))
 
     @property
     def label(self) -> str:
@@ -140,19 +153,19 @@ class PostgresTable(ServerTable):
 
     @property
     def identity(self) -> frozenset[str]:
-        """The table and its parts by their numbers in the server, however its address is spelled."""
-        with self.connect() as connection:
+        """The table and its parts by their numbers in the server, however its address is spelled; a view's tables."""
+        with self._asking() as connection:
             system, database, *_ = connection.execute(_PLACE).fetchone()
             (oid, *_) = self._find(connection)
             parts = self._parts(connection, oid)
         return frozenset(f"postgresql:{system}/{database}/{part}" for part in parts)
 
     def _parts(self, connection: Any, oid: int) -> tuple[int, ...]:
-        """The numbers of the table and of its parts, all of which must be here, and be told apart."""
+        """The numbers of the table and of its parts, all of which must be here, and be told apart, if it is private."""
         parts = connection.execute(_PARTS, [oid]).fetchall()
-        if any(kind == "f" for _, kind in parts):
+        if any(kind == "f" for _, kind in parts) and not self.public:
             raise InvalidArgument(f"{self.label} must be in this server; a part of it is a foreign table; copy it")
-        if len(parts) > 1 and not connection.execute(_TELLS, [oid]).fetchone()[0]:
+        if len(parts) > 1 and not self.public and not connection.execute(_TELLS, [oid]).fetchone()[0]:
             raise InvalidArgument(
                 f"{self.label} has parts, which this user must be able to tell apart; permission was denied; "
                 "let the database's owner GRANT SELECT (tableoid) on it"
@@ -161,7 +174,7 @@ class PostgresTable(ServerTable):
 
     def types(self) -> dict[str, str]:
         """The type of every column that this user may read, by its own name."""
-        with self.connect() as connection:
+        with self._asking() as connection:
             self._check(connection)
             columns = self.described(connection).types
         if not columns:
@@ -178,6 +191,22 @@ class PostgresTable(ServerTable):
         types = {name: _TYPES.get(type, type) for name, type in columns}
         return Described((schema, table), types, self._parts(connection, oid))
 
+    def as_public(self) -> PostgresTable:
+        """The same as a PUBLIC one."""
+        return replace(self, public=True)
+
+    def rows(self, columns: Sequence[str] = ()) -> Any:
+        """All rows of a PUBLIC one."""
+        if not self.public:
+            return ServerTable.rows(self, columns)
+        checks.installed("pyarrow", extra="arrow", needs="a public table")
+        with self._asking() as connection:
+            name, types, _ = self.described(connection)
+            found = whole(connection, ".".join(map(quoted, name)), types, columns, MOST_PUBLIC)
+        if found.num_rows > MOST_PUBLIC:
+            raise too_many(self.label)
+        return found
+
     def _find(self, connection: Any) -> tuple[int, str, str]:
         """Its number, its schema and its name as they are spelled; one that differs only in case is taken for it."""
         found = connection.execute(_TABLES, [self.namespace]).fetchall()
@@ -192,10 +221,11 @@ class PostgresTable(ServerTable):
             )
             raise SourceNotFound(f"{self.label}: unknown table {self.namespace}.{self.table}; {advice}")
         oid, schema, table, kind, hidden = chosen[0]
-        if kind in _KINDS:
+        if kind in _KINDS and not self.public:
             # a query may tie the rows of many people together, so that one of them moves the rows of all
             raise InvalidArgument(f"{self.label} must be a table; got {_KINDS[kind]}; create a table from it")
-        if hidden:  # so may a policy, which may fail on a value, too, or choose other rows in every pass
+        if hidden and not self.public:
+            # so may a policy, which may fail on a value, too, or choose other rows in every pass
             raise InvalidArgument(
                 f"{self.label} must be all that this user may read of it; got row-level security; "
                 "create a table of the rows that count, or ask as a user whom no policy concerns"
@@ -209,36 +239,45 @@ class PostgresTable(ServerTable):
             raise InvalidArgument(f"{self.label} must be in PostgreSQL {OLDEST} or newer; got {version // 10_000}")
         if encoding != "UTF8":
             raise InvalidArgument(f"{self.label} must be in a database of encoding UTF8; got {encoding}; convert it")
-        if standby or not temporary:
+        if (standby or not temporary) and not self.public:
             got = "a standby" if standby else "a user without TEMP"
             raise InvalidArgument(
                 f"{self.label} must be where temporary tables may be made; got {got}; ask the database's owner"
             )
 
     @contextmanager
+    def _asking(self) -> Iterator[Any]:
+        """A connection for what is public; what the server says when it fails may hold names or values."""
+        import psycopg
+
+        try:
+            with self.connect() as connection:
+                yield connection
+        except psycopg.Error:
+            raise SourceNotFound(
+                f"{self.label} must be readable; the database could not read it, or ended the connection; "
+                "try it in psql as this user"
+            ) from None
+
+    @contextmanager
     def connect(self) -> Iterator[Any]:
         """A connection of its own, with settings of ours; what goes wrong is said without the address."""
         import psycopg
 
-        why = ""
+        reason = ""
         try:
             connection = psycopg.connect(
                 self.address, connect_timeout=_WAIT, autocommit=True, application_name="sfumato", client_encoding="UTF8"
             )
         except psycopg.Error as error:
-            why = _reason(str(error))
-        if why:
-            raise SourceNotFound(f"{self.label}: no connection to the database: {why}")
+            reason = why(error)
+        if reason:
+            raise SourceNotFound(f"{self.label}: no connection to the database: {reason}")
         with connection:
             wanted = ", ".join(f"pg_catalog.set_config('{name}', '{value}', false)" for name, value in SETTINGS.items())
             connection.execute(f"SELECT {wanted}")
             yield connection
 
 
-def _reason(said: str) -> str:
-    """Why there is no connection, in our words: those of the server may hold names."""
-    if "password" in said or "authentication" in said or "role" in said:
-        return "it refused the user or the password; set PGPASSWORD, or mend ~/.pgpass"
-    if "database" in said and "does not exist" in said:
-        return "the server has no such database; check its name"
-    return "the server cannot be reached; check host, port and that it runs"
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name

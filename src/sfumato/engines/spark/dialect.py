@@ -11,7 +11,7 @@ from typing import ClassVar
 from sfumato.dataset.kind import Kind
 from sfumato.engines.dialect import Dialect
 
-_PLAIN = re.compile(r"[ !#-&(-\[\]-~]*")  # letters of ASCII without quotes and backslashes
+_PLAIN = re.compile(r"[ !#%&(-\[\]-~]*")  # letters of ASCII without quotes, backslashes and $, which names variables
 _WHOLE = 2.0**53  # from here on every double is a whole number
 _TIME = "TIMESTAMP_NTZ"
 
@@ -96,6 +96,19 @@ class SparkDialect(Dialect):
         """A sum of 64 bits would have 64 bits."""
         return f"sum(CAST({whole} AS {self.wide}))"
 
+    def row_sum(self, whole: str) -> str:
+        """In two halves of 64 bits, since decimals are slow: v is high * 2**16 + low, with -2**15 <= low < 2**15.
+
+        Of fewer than 2**48 rows neither half can overflow, as |high| <= 2**15.
+        """
+        high = f"shiftright({whole} + {1 << 15}, 16)"
+        return f"(CAST(sum({high}) AS {self.wide}) * {1 << 16} + sum({whole} - shiftleft({high}, 16)))"
+
+    def unit_sum(self, whole: str) -> str:
+        """In doubles: whole numbers that are not negative add up exactly below 2**53, else to half at least."""
+        total = f"sum(CAST({whole} AS DOUBLE))"
+        return f"CASE WHEN {total} < {2.0**53!r}D THEN {self.widened(total)} ELSE CAST({total} * 2 AS {self.wide}) END"
+
     def widened(self, double: str) -> str:
         """By way of 64 bits: from a double a decimal has the digits that it prints."""
         return f"CAST(CAST({double} AS BIGINT) AS {self.wide})"
@@ -136,6 +149,10 @@ class SparkDialect(Dialect):
     def mixed(self, columns: Sequence[str]) -> str:
         """It is."""
         return self.hash(columns)
+
+    def sampled(self, columns: Sequence[str], kinds: Sequence[Kind | None], one_of: int) -> str:
+        """A hash may be negative."""
+        return f"abs({self.mixed(columns)} % {one_of}) = 1"
 
     def pick(self, values: Sequence[int], place: str) -> str:
         """By 32 bits."""

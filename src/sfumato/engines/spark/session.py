@@ -25,6 +25,7 @@ from sfumato.engines.failing import failing
 from sfumato.engines.run import SqlRun
 from sfumato.engines.session import Listed
 from sfumato.engines.spark.dialect import SparkDialect
+from sfumato.engines.spark.opening import active, unheard
 from sfumato.engines.spark.table import SparkTable
 from sfumato.engines.stored import reading
 from sfumato.plan.price import PricedPlan
@@ -40,7 +41,18 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.groupByAliases": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    # a text of the question such as ${env:NAME} means itself, not what the driver's environment has there
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
 }
+_FAILING = (  # where these are EXCEPTION, one person's old date would make a question fail
+    "spark.sql.parquet.datetimeRebaseModeInRead",
+    "spark.sql.parquet.int96RebaseModeInRead",
+    "spark.sql.avro.datetimeRebaseModeInRead",
+    "spark.sql.legacy.timeParserPolicy",
+)
 
 
 class SparkEngine:
@@ -54,8 +66,7 @@ class SparkEngine:
         """Open the data of one question."""
         table = next(iter(plan.bound.table.tables.values()))
         assert isinstance(table.source, SparkTable)
-        with failing(self._timeout) as limit:
-            spark = table.source.session()
+        with failing(self._timeout) as limit, unheard(), table.source.session() as spark:
             tag = f"sfumato-{uuid.uuid4()}"
             spark.addTag(tag)
             session = SparkSession(spark)
@@ -73,6 +84,9 @@ class SparkSession:
     def __init__(self, spark: Any) -> None:
         for name, value in _SETTINGS.items():
             spark.conf.set(name, value)
+        for name in _FAILING:
+            if (spark.conf.get(name) or "").upper() == "EXCEPTION":
+                spark.conf.set(name, "CORRECTED")
         self._spark = spark
         self._kept: dict[str, Any] = {}
         self.dialect: Dialect = _DIALECT
@@ -81,18 +95,22 @@ class SparkSession:
     def reading(self, table: Table, names: Mapping[str, str], units: Sequence[str], alias: str) -> str:
         """A query for columns of a table."""
         assert isinstance(table.source, SparkTable)
-        return reading(_DIALECT, table, table.source.quoted, table.source.types(), names, units)
+        return reading(_DIALECT, table, table.source.quoted, table.source.types_in(self._spark), names, units)
 
     def public(self, table: PublicTable, alias: str) -> str:
         """The rows of a public table, shipped."""
-        self._spark.createDataFrame(table.rows).createOrReplaceTempView(alias)
+        self._frame(table.rows).createOrReplaceTempView(alias)
         return alias
 
     def keep(self, name: str, sql: str, *, again: bool = False) -> None:
         """The rows that count are copied for good; what follows from them is kept as long as there is room."""
         self.statements.append(f"CREATE TEMPORARY VIEW {name} AS {sql}")
         rows = self._spark.sql(sql)
-        rows = rows.localCheckpoint(eager=True) if name == COPIED else rows.persist()
+        if name == COPIED:
+            with active(self._spark):
+                rows = rows.localCheckpoint(eager=True)
+        else:
+            rows = rows.persist()
         if name in self._kept:
             self._kept.pop(name).unpersist()
         self._kept[name] = rows
@@ -106,7 +124,15 @@ class SparkSession:
                  Kind.DATE: pa.date32(), Kind.TIMESTAMP: pa.timestamp("us")}  # fmt: skip
         arrays = {each.name.strip('"'): pa.array(list(each.values), types[each.kind]) for each in columns}
         self.statements.append(f"CREATE TEMPORARY VIEW {name} ({', '.join(arrays)})")
-        self._spark.createDataFrame(pa.table(arrays)).createOrReplaceTempView(name)
+        self._frame(pa.table(arrays)).createOrReplaceTempView(name)
+
+    def _frame(self, rows: Any) -> Any:
+        """Rows of Arrow in Spark; over Connect no types are taken from a table without rows."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        if rows.num_rows:
+            return self._spark.createDataFrame(rows)
+        return self._spark.createDataFrame([], from_arrow_schema(rows.schema, prefer_timestamp_ntz=True))
 
     def fetch(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query."""
@@ -130,10 +156,9 @@ class SparkSession:
         """All passes read one copy."""
 
     def close(self) -> None:
-        """Give back what is kept; a copy is given back by Spark, when nobody names it any more."""
-        for name, rows in self._kept.items():
-            with contextlib.suppress(Exception):  # the answer is there; what stays ends with the session
-                self._spark.catalog.dropTempView(name)
-                if name != COPIED:
+        """Give back what is kept, the last first; a copy is given back by Spark, when nobody names it any more."""
+        for name, rows in reversed(self._kept.items()):
+            if name != COPIED:
+                with contextlib.suppress(Exception):  # the answer is there; what stays ends with Spark
                     rows.unpersist()
         self._kept.clear()

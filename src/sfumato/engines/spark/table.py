@@ -1,26 +1,31 @@
 """A table that Spark knows; its catalogue is read, not its rows.
 
 An address is `spark:catalog.schema.table` in the session that is there, or `spark:WHERE#catalog.schema.table`, where
-WHERE is a master (`local[4]`, `spark://host:7077`, `yarn`). Spark Connect is refused: there a copy of rows is lost
-between sessions, and without one no limit would hold.
+WHERE is a master (`local[4]`, `spark://host:7077`, `yarn`) or a server of Spark Connect (`sc://host:15002`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 from urllib.parse import unquote, urlparse
 
 from sfumato import checks
 from sfumato.dataset.name import distinct
-from sfumato.dataset.server import ServerTable
+from sfumato.dataset.server import MOST_PUBLIC, ServerTable, too_many
+from sfumato.engines.spark.opening import Unreachable, opened
 from sfumato.errors import InvalidArgument, SourceNotFound
 
 SCHEME = "spark:"
 _NAME = re.compile(r"(?:`[^`]+`|[^`.]+)(?:\.(?:`[^`]+`|[^`.]+)){0,3}")
 _PART = re.compile(r"`[^`]+`|[^`.]+")
+_OPTIONS = ("Storage Properties", "Table Properties", "Options")
+_FAILS = re.compile(r"\bmode=failfast\b", re.IGNORECASE)
 _TYPES = {"timestamp": "timestamptz", "timestamp_ntz": "timestamp"}
 
 
@@ -30,6 +35,7 @@ class SparkTable(ServerTable):
 
     address: str = field(repr=False)
     table: str
+    public: bool = False  # then all of it may be read, and a view as well
 
     begins: ClassVar[str] = SCHEME
     written: ClassVar[str] = "spark:catalog.table"
@@ -41,8 +47,6 @@ class SparkTable(ServerTable):
         address, _, name = text.removeprefix(SCHEME).rpartition("#")
         if _NAME.fullmatch(name) is None:
             raise InvalidArgument("source must name a table of Spark; got none; write spark:catalog.schema.table")
-        if address.startswith("sc://"):
-            raise _over_connect()
         return cls(address, name)
 
     @property
@@ -67,23 +71,52 @@ class SparkTable(ServerTable):
 
     @property
     def identity(self) -> frozenset[str]:
-        """Where its rows lie, and the files if they are on this machine; without a place, its full name."""
-        session = self.session()
-        said = self._described(session)
-        if not (place := said.get("Location")):
-            full = [said.get("Catalog") or "spark_catalog", said.get("Database") or "", self.parts[-1]]
-            return frozenset((f"spark:{'.'.join(full).lower()}",))
-        files = [urlparse(file) for file in session.table(self.quoted).inputFiles()]
+        """Where its rows lie, and the files if they are on this machine; without a place, its full name.
+
+        Of a public view also the folders of all files that it reads: they may be a private table's.
+        """
+        with self.session() as session:
+            said = self._described(session)
+            place = said.get("Location")
+            listed = session.table(self.quoted).inputFiles() if place or self.public else []
+        full = [said.get("Catalog") or "spark_catalog", said.get("Database") or "", self.parts[-1]]
+        own = {f"spark:{place.rstrip('/')}" if place else f"spark:{'.'.join(full).lower()}"}
+        files = [urlparse(file) for file in listed]
         local = {os.path.realpath(unquote(file.path)) for file in files if file.scheme in ("", "file")}
-        return frozenset({f"spark:{place.rstrip('/')}", *local})
+        above = {f"spark:{folder}" for file in listed for folder in _folders(file)} if self.public else set()
+        return frozenset(own | local | above)
 
     def types(self) -> dict[str, str]:
         """The type of every column by its own name."""
-        session = self.session()
+        with self.session() as session:
+            return self.types_in(session)
+
+    def types_in(self, session: Any) -> dict[str, str]:
+        """The same, in a session that is open."""
         self._described(session)
         fields = [(each.name, each.dataType.simpleString()) for each in session.table(self.quoted).schema.fields]
         distinct((name for name, _ in fields), where=self.label)
         return {name: _TYPES.get(type, "string" if type.startswith("string") else type) for name, type in fields}
+
+    def as_public(self) -> SparkTable:
+        """The same as a PUBLIC one."""
+        return replace(self, public=True)
+
+    def rows(self, columns: Sequence[str] = ()) -> Any:
+        """All rows of a PUBLIC one."""
+        if not self.public:
+            return ServerTable.rows(self, columns)
+        asked = [f"`{name}`" for name in self.schema() if not columns or name in columns]
+        found = None
+        with contextlib.suppress(Exception), self.session() as session:  # of several classes, with others' values
+            session.conf.set("spark.sql.session.timeZone", "UTC")
+            frame = session.table(self.quoted).select(*asked)
+            found = (frame.distinct() if columns else frame).limit(MOST_PUBLIC + 1).toArrow()
+        if found is None:
+            raise InvalidArgument(f"{self.label} must be readable; Spark could not read it; try SELECT * there")
+        if found.num_rows > MOST_PUBLIC:
+            raise too_many(self.label)
+        return found
 
     def _described(self, session: Any) -> dict[str, str]:
         """What the catalogue says of it."""
@@ -94,36 +127,31 @@ class SparkTable(ServerTable):
         if rows is None:
             raise SourceNotFound(f"{self.label}: Spark has no such table, or this user may not read it; check its name")
         said = {str(row[0]): str(row[1]) for row in rows if row[0]}
-        if said.get("Type", "").upper() not in ("MANAGED", "EXTERNAL"):
+        if said.get("Type", "").upper() not in ("MANAGED", "EXTERNAL") and not self.public:
             # a query may tie the rows of many people together, so that one of them moves the rows of all
             raise InvalidArgument(f"{self.label} must be a table; got a view; save it by frame.write.saveAsTable")
+        if any(_FAILS.search(said.get(where, "")) for where in _OPTIONS) and not self.public:
+            raise InvalidArgument(f"{self.label} must read every row; got mode FAILFAST, so that one may fail; save it")
         return said
 
-    def session(self) -> Any:
+    @contextmanager
+    def session(self) -> Iterator[Any]:
         """A session of our own on the Spark that is meant: its settings and names are nobody else's."""
-        from pyspark.sql import SparkSession
-
-        session = None
-        try:
-            session = self._found(SparkSession).newSession()
-        except Exception:  # of several classes; said below, without what it says
-            session = None
-        if session is None:
-            raise SourceNotFound(
-                f"{self.label}: no connection to Spark; check that it runs, and that Java 17 is installed here"
-            )
-        if ".connect." in type(session).__module__:
-            raise _over_connect()
-        return session
-
-    def _found(self, sessions: Any) -> Any:
-        if self.address:
-            return sessions.builder.master(self.address).getOrCreate()
-        return sessions.getActiveSession() or sessions.builder.getOrCreate()
+        with ExitStack() as stack:
+            session, why = None, "no connection to Spark; check its address, and that it runs"
+            try:
+                session = stack.enter_context(opened(self.address))
+            except Unreachable as error:
+                why = str(error)
+            except Exception:  # of several classes; said below, without what it says
+                session = None
+            if session is None:
+                raise SourceNotFound(f"{self.label}: {why}")
+            yield session
 
 
-def _over_connect() -> InvalidArgument:
-    return InvalidArgument(
-        "source must be a table of a session with a driver here; got Spark Connect, which is not answered yet; "
-        "write spark:MASTER#catalog.table, or ask from the driver's machine"
-    )
+def _folders(file: str) -> Iterator[str]:
+    """All folders above a file."""
+    while "/" in file:
+        file = file.rpartition("/")[0].rstrip("/")
+        yield file

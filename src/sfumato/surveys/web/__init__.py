@@ -1,5 +1,5 @@
 """A survey as one page that people open, whose browser randomises on their own device; and as a sheet of paper."""
 
-from sfumato.surveys.web.document import page, paper
+from sfumato.surveys.web.document import page, paper, words
 
-__all__ = ["page", "paper"]
+__all__ = ["page", "paper", "words"]

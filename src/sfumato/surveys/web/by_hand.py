@@ -5,42 +5,58 @@ Two coins make four cases and a die makes six; a die also makes three. Odds are 
 given, so those of paper may be less by a millionth of a millionth: never more, and no estimate could tell.
 
 >>> from sfumato.surveys.design import design, yes_no
->>> rule(design("Health", [yes_no("smoker", "Do you smoke?", truth=0.5)]).items[0])
+>>> from sfumato.surveys.web.words import english
+>>> rule(design("Health", [yes_no("smoker", "Do you smoke?", truth=0.5)]).items[0], english())
 'Toss a coin. Heads: tick your own answer. Tails: toss again, and tick “yes” for heads, “no” for tails.'
->>> rule(design("Health", [yes_no("smoker", "Do you smoke?", keep=Fraction(5, 6))]).items[0])
+>>> rule(design("Health", [yes_no("smoker", "Do you smoke?", keep=Fraction(5, 6))]).items[0], english())
 'Throw a die. 1 to 5: tick your own answer. 6: tick the other one.'
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Literal
 
 from sfumato.mechanisms.local import BlockResponse
 from sfumato.surveys.design import Design
 from sfumato.surveys.item import Item
 from sfumato.surveys.question import Choice
+from sfumato.surveys.web.words import Words
 
+Tool = Literal["coin", "die"]
 _CLOSE = Fraction(1, 10**12)
-_ORDER = ("first", "second", "third", "fourth", "fifth")
 
 
 def on_paper(survey: Design) -> tuple[Item, ...]:
     """The questions that paper and a coin or a die can carry; none where each device would draw its question."""
     if survey.ask == "one" and len(survey.items) > 1:
         return ()
-    return tuple(item for item in survey.items if rule(item) is not None)
+    return tuple(item for item in survey.items if tool(item) is not None)
 
 
-def rule(item: Item) -> str | None:
+def tool(item: Item) -> Tool | None:
+    """What has the chances of a question: two throws of a coin, one of a die, or neither."""
+    cases = _cases(item)
+    return None if cases is None else "coin" if sum(cases) == 4 else "die"
+
+
+def rule(item: Item, said: Words) -> str | None:
     """What to do with a coin or a die, in words; None where neither has these chances."""
+    cases = _cases(item)
+    if cases is None:
+        return None
+    assert isinstance(item.question, Choice)
+    return _by_coins(item.question.categories, said) if sum(cases) == 4 else _by_die(cases, said)
+
+
+def _cases(item: Item) -> tuple[int, ...] | None:
+    """In how many of four or six cases the own answer is ticked, and each of the others; None: not in so many."""
     match item.mechanism, item.question:
         case BlockResponse() as mechanism, Choice(categories=categories) if mechanism.blocks.name == "response":
             high, low = _simple(Fraction(mechanism.odds or 0)).as_integer_ratio()
-            cases = high + (len(categories) - 1) * low
-            if cases == 4:
-                return _by_coins(categories)
-            if cases in (3, 6):
-                return _by_die(high * 6 // cases, low * 6 // cases, len(categories))
+            total = high + (len(categories) - 1) * low
+            times = 6 // total if total in (3, 6) else 1
+            return (times * high, *[times * low] * (len(categories) - 1)) if total in (3, 4, 6) else None
     return None
 
 
@@ -54,25 +70,24 @@ def _simple(odds: Fraction) -> Fraction:
     return simple if simple <= odds <= simple * (1 + _CLOSE) else odds
 
 
-def _by_coins(categories: tuple[str, ...]) -> str:
+def _by_coins(categories: tuple[str, ...], said: Words) -> str:
     """Two answers at 3 : 1, or three at 2 : 1, which is all that four cases allow."""
-    toss = "Toss a coin. Heads: tick your own answer. Tails: toss again, and tick"
     if len(categories) == 2:
-        return f"{toss} “{categories[0]}” for heads, “{categories[1]}” for tails."
-    return f"{toss} the first of the other two answers for heads, the second for tails."
+        return said.text("coins_two", first=categories[0], second=categories[1])
+    return said.text("coins_three")
 
 
-def _by_die(own: int, other: int, count: int) -> str:
-    """Faces 1 to `own` are the own answer, `other` each the others in their order."""
-    parts = [f"{_faces(1, own)}: tick your own answer."]
-    for place in range(count - 1):
-        which = "the other one" if count == 2 else f"the {_ORDER[place]} of the others"
-        start = own + 1 + place * other
-        parts.append(f"{_faces(start, start + other - 1)}: tick {which}.")
-    return f"Throw a die. {' '.join(parts)}"
+def _by_die(cases: tuple[int, ...], said: Words) -> str:
+    """The first faces are the own answer, the next each the others in their order."""
+    keys = ["die_own", *(["die_other"] if len(cases) == 2 else [f"die_other_{i}" for i in range(1, len(cases))])]
+    parts, start = [said.text("die")], 1
+    for key, count in zip(keys, cases, strict=True):
+        parts.append(said.text(key, faces=_faces(start, start + count - 1, said)))
+        start += count
+    return " ".join(parts)
 
 
-def _faces(start: int, end: int) -> str:
-    if start == end:
-        return str(start)
-    return f"{start} or {end}" if end == start + 1 else f"{start} to {end}"
+def _faces(first: int, last: int, said: Words) -> str:
+    if first == last:
+        return str(first)
+    return said.text("faces_two" if last == first + 1 else "faces_several", first=first, last=last)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from pathlib import Path
 
 from sfumato.errors import InvalidArgument
@@ -18,12 +17,12 @@ from sfumato.surveys.question import Number
 from sfumato.surveys.web.asked import fieldset
 from sfumato.surveys.web.collector import read_collector
 from sfumato.surveys.web.files import embedded, escape, filled, read
-from sfumato.surveys.web.promise import said_odds
+from sfumato.surveys.web.promise import odds
 from sfumato.surveys.web.sheet import about_paper, sheet
+from sfumato.surveys.web.words import ENGLISH, Words, read_language, read_words
 
 MOST_LISTED = 5_000  # answers that a page lists; more make it slow on a phone
 _SCRIPTS = ("randomise.js", "visit.js", "trial.js")
-_LANGUAGE = re.compile(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*")
 _LONGEST = 100  # characters of a period
 
 
@@ -33,7 +32,8 @@ def page(
     *,
     collect: str | None = None,
     period: str | None = None,
-    language: str = "en",
+    language: str | None = None,
+    words: str | Path | None = None,
     force: bool = False,
 ) -> Path:
     """Write a survey as one page that works offline: the browser randomises, and shows what is sent before it is.
@@ -42,62 +42,93 @@ def page(
     path        the file to write, for example survey.html; another one there is replaced only by force
     collect     the https address that a respondent may send the report to; left out: it is copied or downloaded
     period      a label, "2027", of the time in which a browser that is asked again sends the same report again
-    language    of the survey's own texts, for example "de"; the page around them is in English
+    language    of the survey's own texts, for example "de"; that of the words, unless said
+    words       a file with what the page says around them; left out: English. `sf.survey.words` writes one to translate
     """
-    return _write(path, page_text(survey, collect=collect, period=period, language=language), force)
+    text = page_text(survey, collect=collect, period=period, language=language, words=words)
+    return _write(path, text, force)
 
 
-def paper(survey: Design, path: str | Path, *, language: str = "en", force: bool = False) -> Path:
+def paper(
+    survey: Design,
+    path: str | Path,
+    *,
+    language: str | None = None,
+    words: str | Path | None = None,
+    force: bool = False,
+) -> Path:
     """Write the sheet of paper alone, for a printer: people answer with a coin or a die, without any device.
 
     survey      a design with questions for two coins or a die: such as yes or no at odds of 3 (truth=0.5)
     path        the file to write, for example sheet.html; another one there is replaced only by force
-    language    of the survey's own texts
+    language    of the survey's own texts; that of the words, unless said
+    words       a file with what the sheet says around them; left out: English
     """
-    return _write(path, paper_text(survey, language=language), force)
+    return _write(path, paper_text(survey, language=language, words=words), force)
 
 
-def page_text(survey: Design, *, collect: str | None = None, period: str | None = None, language: str = "en") -> str:
+def page_text(
+    survey: Design,
+    *,
+    collect: str | None = None,
+    period: str | None = None,
+    language: str | None = None,
+    words: str | Path | None = None,
+) -> str:
     """The text of the page."""
     address = None if collect is None else read_collector(collect)
     label = None if period is None else _read_period(period)
-    spoken, digits = _read_language(language), written.digest(survey)
+    said = read_words(words)
+    spoken, digits = _spoken(language, said), written.digest(survey)
     _check_lists(survey)
-    on_paper = sheet(survey, spoken)
-    questions = (fieldset(i, item, spoken, is_counted=survey.ask == "all") for i, item in enumerate(survey.items))
+    on_paper = sheet(survey, spoken, said)
+    questions = (fieldset(i, item, spoken, said, is_counted=survey.ask == "all") for i, item in enumerate(survey.items))
+    sender = f'<button type="button" id="send" class="main">{said.html("send")}</button>\n'
     body = filled(
         "visit.html",
+        **said.escaped("page"),
         title=escape(survey.title),
         language=spoken,
-        overall=escape(_overall(survey)),
-        remembering=_remembering(label),
+        overall=escape(_overall(survey, said)),
+        remembering=_remembering(label, said),
         questions="\n".join(questions),
-        send="" if address is None else '<button type="button" id="send" class="main">Send</button>\n',
-        paper=about_paper(survey),
-        where=_where(address),
+        sender="" if address is None else sender,
+        paper=about_paper(survey, said),
+        where=_where(address, said),
         hash=digits,
-        epsilon=f"{float(survey.epsilon):.4g}",
+        published=said.html("published", epsilon=f"{float(survey.epsilon):.4g}"),
         sheet=on_paper,
     )
     data = {"design": written.content(survey), "hash": digits, "collect": address, "period": label}
+    data["words"] = {**said.script, "you_answered": said.text("you_answered"), "sent": said.text("sent")}
     scripts = '"use strict";\n' + "".join(map(read, _SCRIPTS))
     body += f'\n<script type="application/json" id="survey">{embedded(data)}</script>\n<script>{scripts}</script>'
-    return _document(survey.title, body, kind="has-sheet" if on_paper else "no-sheet", scripts=scripts, reach=address)
+    kind = "has-sheet" if on_paper else "no-sheet"
+    return _document(survey.title, body, said, kind=kind, scripts=scripts, reach=address)
 
 
-def paper_text(survey: Design, *, language: str = "en") -> str:
+def paper_text(survey: Design, *, language: str | None = None, words: str | Path | None = None) -> str:
     """The text of the sheet."""
-    body = sheet(survey, _read_language(language))
+    said = read_words(words)
+    body = sheet(survey, _spoken(language, said), said)
     if not body:
         why = "draws each person's question" if survey.ask == "one" else "has no question with such chances"
         raise InvalidArgument(
             f"a survey on paper must have questions for two coins or a die; got one that {why}; ask by yes or "
             "no at odds of 3, which two coins answer"
         )
-    return _document(survey.title, body, kind="sheet-only")
+    return _document(survey.title, body, said, kind="sheet-only")
 
 
-def _document(title: str, body: str, *, kind: str, scripts: str = "", reach: str | None = None) -> str:
+def words(path: str | Path = "words.toml", *, force: bool = False) -> Path:
+    """Write what a page and a sheet say, in English, to be translated; then give the file as `words=`.
+
+    path    the file to write; another one there is replaced only by force
+    """
+    return _write(path, read(ENGLISH), force, ending=(".toml",))
+
+
+def _document(title: str, body: str, said: Words, *, kind: str, scripts: str = "", reach: str | None = None) -> str:
     style = read("style.css")
     rules = [
         "default-src 'none'",
@@ -110,34 +141,32 @@ def _document(title: str, body: str, *, kind: str, scripts: str = "", reach: str
         "require-trusted-types-for 'script'",
         "trusted-types 'none'",
     ]
-    parts = {"title": escape(title), "style": style, "kind": kind, "body": body}
+    parts = {"title": escape(title), "style": style, "kind": kind, "body": body, "attributes": said.attributes}
     return filled("page.html", policy="; ".join(rules), **parts)
 
 
-def _overall(survey: Design) -> str:
+def _overall(survey: Design, said: Words) -> str:
     if len(survey.items) == 1:
-        return "What exactly is promised stands below the question."
-    words = said_odds(survey.epsilon, "your answers" if survey.ask == "all" else "your answer")
-    together = "both questions together" if len(survey.items) == 2 else f"all {len(survey.items)} questions together"
-    of = "the question that you are asked" if survey.ask == "one" else together
-    return f"For {of}: {words[0].lower()}{words[1:]}"
+        return said.text("overall_one")
+    told = odds(survey.epsilon, said)
+    if survey.ask == "one":
+        return said.text("overall_drawn", **told)
+    if len(survey.items) == 2:
+        return said.text("overall_two", **told)
+    return said.text("overall_all", count=len(survey.items), **told)
 
 
-def _remembering(period: str | None) -> str:
+def _remembering(period: str | None, said: Words) -> str:
     if period is None:
         return ""
-    return (
-        '<p class="notice good">You may be asked again. In the period '
-        f'“<span dir="auto">{escape(period)}</span>” this browser keeps what it sent, after chance changed it, and '
-        "sends the same again; your answers are not kept. Others who use this browser could see that it took part, "
-        "and what it sent.</p>"
-    )
+    named = f'<span dir="auto">{escape(period)}</span>'
+    return f'<p class="notice good">{said.html("period", period=named)}</p>'
 
 
-def _where(address: str | None) -> str:
+def _where(address: str | None, said: Words) -> str:
     if address is None:
-        return "it sends nothing: you hand over the report yourself"
-    return f"it can send to <code>{escape(address)}</code> alone, when you press “Send”"
+        return said.html("one_file")
+    return said.html("one_file_sends", address=f'<code dir="ltr">{escape(address)}</code>')
 
 
 def _check_lists(survey: Design) -> None:
@@ -153,10 +182,10 @@ def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _read_language(language: str) -> str:
-    if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
-        raise InvalidArgument(f"language must be a tag such as 'en', 'de' or 'pt-BR'; got {language!r}; leave it out")
-    return "" if language == "en" else f' lang="{language}"'
+def _spoken(language: str | None, said: Words) -> str:
+    """The attribute of the survey's own texts where their language is another than that of the page."""
+    own = said.language if language is None else read_language(language)
+    return "" if own == said.language else f' lang="{own}"'
 
 
 def _read_period(period: str) -> str:
@@ -165,10 +194,10 @@ def _read_period(period: str) -> str:
     return period
 
 
-def _write(path: str | Path, text: str, force: bool) -> Path:
+def _write(path: str | Path, text: str, force: bool, ending: tuple[str, ...] = (".html", ".htm")) -> Path:
     file = Path(path)
-    if file.suffix.lower() not in (".html", ".htm"):
-        raise InvalidArgument(f"a page must be written to a file that ends in .html; got {file.name!r}; rename it")
+    if file.suffix.lower() not in ending:
+        raise InvalidArgument(f"it must be written to a file that ends in {ending[0]}; got {file.name!r}; rename it")
     try:
         if not force and file.exists() and file.read_text("utf-8", "replace") != text:
             raise InvalidArgument(

@@ -8,64 +8,62 @@ from sfumato.surveys import written
 from sfumato.surveys.design import Design
 from sfumato.surveys.item import Item
 from sfumato.surveys.question import Choice
-from sfumato.surveys.web.by_hand import on_paper, rule
+from sfumato.surveys.web.by_hand import on_paper, rule, tool
 from sfumato.surveys.web.files import escape, filled
-from sfumato.surveys.web.promise import said_odds, said_sure
+from sfumato.surveys.web.promise import odds, so_sure
+from sfumato.surveys.web.words import Words
 
 
-def sheet(survey: Design, language: str) -> str:
+def sheet(survey: Design, language: str, said: Words) -> str:
     """The sheet; nothing where no question can be answered on paper."""
     items = on_paper(survey)
     if not items:
         return ""
     left_out = len(survey.items) - len(items)
+    about = said.text("sheet", tools=_tools(items, said))
+    lacks = f" {said.text('sheet_lacks', count=left_out)}" if left_out else ""
     return filled(
         "sheet.html",
+        **said.escaped("paper"),
         title=escape(survey.title),
         language=language,
-        tools=_tools(items),
-        missing=f" {left_out} of the survey's questions need other chances and are not on paper." if left_out else "",
-        questions="\n".join(_question(number, item, language) for number, item in enumerate(items, 1)),
-        promise=escape(_promise(items)),
-        design=written.short(survey),
+        about=escape(about + lacks),
+        questions="\n".join(_question(number, item, language, said) for number, item in enumerate(items, 1)),
+        promise=escape(_promise(items, said)),
+        design=said.html("design"),
+        digits=written.short(survey),
     )
 
 
-def about_paper(survey: Design) -> str:
+def about_paper(survey: Design, said: Words) -> str:
     """What the page says about paper: a button that prints the sheet, or why there is none."""
     items, count = on_paper(survey), len(survey.items)
     if not items:
-        why = (
-            "each device draws which of its questions is asked"
-            if survey.ask == "one" and count > 1
-            else "coins and dice give simple chances, and its questions need others"
-        )
-        words = f"<p>This survey cannot be answered on paper: {why}.</p>"
-        return f"<details>\n<summary>On paper?</summary>\n{words}\n</details>"
-    which = "All of this survey" if len(items) == count else f"{len(items)} of its {count} questions"
+        why = said.html("no_paper_drawn" if survey.ask == "one" and count > 1 else "no_paper_chances")
+        return f"<details>\n<summary>{said.html('no_paper')}</summary>\n<p>{why}</p>\n</details>"
+    some = {"some": str(len(items)), "count": str(count)}
+    which = said.text("paper_all") if len(items) == count else said.text("paper_some", **some)
+    summary = said.text("answer_on_paper", tools=_tools(items, said))
     return (
-        f"<details>\n<summary>Answer on paper, with {_tools(items)}</summary>\n<p>You need not trust a device. {which} "
-        "can be answered on a sheet of paper, with the same chances and the same promise. What is printed is the sheet "
-        "alone, and nothing that you ticked here.</p>\n"
-        '<p><button type="button" id="print">Print the sheet</button></p>\n</details>'
+        f"<details>\n<summary>{escape(summary)}</summary>\n<p>{escape(which)}</p>\n"
+        f'<p><button type="button" id="print">{said.html("print")}</button></p>\n</details>'
     )
 
 
-def _promise(items: tuple[Item, ...]) -> str:
-    each = said_odds(max(item.epsilon for item in items), "one answer")
+def _promise(items: tuple[Item, ...], said: Words) -> str:
+    each = said.text("sheet_odds", **odds(max(item.epsilon for item in items), said))
     if len(items) == 1:
         return each
-    together = said_sure(sum((item.epsilon for item in items), Fraction(0)))
-    return f"{each} About all answers of this sheet together it becomes at most {together}."
+    together = so_sure(sum((item.epsilon for item in items), Fraction(0)))
+    return f"{each} {said.text('sheet_together', **together)}"
 
 
-def _tools(items: tuple[Item, ...]) -> str:
-    rules = [rule(item) or "" for item in items]
-    needed = [word for word in ("coin", "die") if any(f" a {word}" in each for each in rules)]
-    return " and ".join(f"a {word}" for word in needed)
+def _tools(items: tuple[Item, ...], said: Words) -> str:
+    needed = {tool(item) for item in items}
+    return said.text("a_coin_and_a_die" if len(needed) == 2 else "a_coin" if needed == {"coin"} else "a_die")
 
 
-def _question(number: int, item: Item, language: str) -> str:
+def _question(number: int, item: Item, language: str, said: Words) -> str:
     assert isinstance(item.question, Choice)
     boxes = "\n".join(
         f'<li><span class="box"></span><span dir="auto"{language}>{escape(answer)}</span>'
@@ -74,6 +72,6 @@ def _question(number: int, item: Item, language: str) -> str:
     )
     text = f'<span dir="auto"{language}>{escape(item.question.text)}</span>'
     return (
-        f'<div class="item"><h2>{number}.&ensp;{text}</h2>\n<p class="rule">{escape(rule(item) or "")}</p>\n'
+        f'<div class="item"><h2>{number}.&ensp;{text}</h2>\n<p class="rule">{escape(rule(item, said) or "")}</p>\n'
         f'<ul class="boxes">\n{boxes}\n</ul></div>'
     )

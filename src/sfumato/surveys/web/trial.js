@@ -1,10 +1,11 @@
 // A thousand made-up people: what is true, what they send, and what is estimated from it. Nothing of the respondent.
 const Trial = (() => {
   const PEOPLE = 1000;
+  const { say } = Visit;
   const by = (id) => document.getElementById(id);
   const { design } = JSON.parse(by("survey").textContent);
   const simple = design.questions.find((each) => each.oracle === "response" && each.kind !== "several-of");
-  const COINS = { answers: ["yes", "no"], oracle: "response", odds: ["3", "1"] };
+  const COINS = { answers: [say("trial_yes"), "no"], oracle: "response", odds: ["3", "1"] };
   const question = simple ?? COINS;
   const first = question.answers[0];
   const [high, low] = question.odds.map(Number);
@@ -31,8 +32,8 @@ const Trial = (() => {
     const found = (sent - stray) / (agree - stray);
     const error = (1.96 * Math.sqrt((sent * (1 - sent)) / PEOPLE)) / (agree - stray);
     picture(truth / PEOPLE, sent, found, error);
-    by("trial-told").textContent =
-      `True: ${percent(truth / PEOPLE)}. Sent: ${percent(sent)}. Estimated: ${percent(found)} \u00b1 ${percent(error)}.`;
+    const told = { truth: percent(truth / PEOPLE), sent: percent(sent), found: percent(found), error: percent(error) };
+    by("trial-told").textContent = say("trial_told", told);
     before.push(found);
   }
 
@@ -44,7 +45,7 @@ const Trial = (() => {
       svg.append(draw("line", { class: "grid", x1: at(tenth / 10), x2: at(tenth / 10), y1: 10, y2: 158 }));
       svg.append(draw("text", { class: "tick", x: at(tenth / 10), y: 178, "text-anchor": "middle" }, `${tenth * 10}%`));
     }
-    const rows = [["true", truth, "truth"], ["sent", sent, "sent"], ["estimated", found, "found"]];
+    const rows = [[say("trial_true"), truth, "truth"], [say("trial_sent"), sent, "sent"], [say("trial_estimated"), found, "found"]];
     rows.forEach(([name, share, kind], i) => {
       const y = 34 + 50 * i;
       svg.append(draw("text", { x: 0, y: y + 5 }, name));
@@ -60,12 +61,12 @@ const Trial = (() => {
     by("chart").replaceChildren(svg);
   }
 
-  const label = () => (by("share-out").textContent = `${by("share").value} would say \u201c${short(first)}\u201d`);
+  const label = () => (by("share-out").textContent = say("trial_would_say", { count: by("share").value, answer: short(first) }));
   by("share").addEventListener("input", () => (label(), before.splice(0)));
   by("ask").addEventListener("click", ask);
   label();
   by("trial-words").textContent = simple
-    ? `Made-up people answer \u201c${question.text}\u201d, by the chances of this survey. What they send is far off; what is estimated from it is not.`
-    : "Made-up people answer a question by yes or no, with two coins: heads, the truth; tails, what a second coin says. What they send is far off; what is estimated from it is not.";
+    ? say("trial_question", { question: question.text })
+    : say("trial_coins");
   return Object.freeze({ ask });
 })();

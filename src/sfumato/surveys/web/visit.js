@@ -1,12 +1,18 @@
 // A respondent's visit: answers are read once, randomised once, and shown with what is sent. Nothing is sent unasked.
 const Visit = (() => {
-  const { design, hash, collect, period } = JSON.parse(document.getElementById("survey").textContent);
+  const { design, hash, collect, period, words } = JSON.parse(document.getElementById("survey").textContent);
   const questions = design.questions.map((question, i) => ({ ...question, id: `q${i}` }));
   const by = (id) => document.getElementById(id);
   const KEY = `sfumato ${hash} ${period}`;
-  const NOTHING = "(no answer)";
+  const NOTHING = words.no_answer;
+  const isFromRight = document.documentElement.dir === "rtl";
   let asked = questions;
   let report = null; // texts by name; set once, and what every button gives from then on
+
+  // A phrase of the page with its parts filled in, each of which keeps its own direction.
+  function say(key, parts = {}) {
+    return words[key].replace(/\{([a-z]+)\}/g, (_, name) => (isFromRight ? `\u2068${parts[name]}\u2069` : `${parts[name]}`));
+  }
 
   function make(tag, text = "", about = {}) {
     const made = document.createElement(tag);
@@ -27,25 +33,28 @@ const Visit = (() => {
     by("act").hidden = true;
   }
 
+  // The digits of Arabic and Persian, and their point, as 0 to 9 and a point.
+  const inDigits = (text) => text.replace(/[\u0660-\u0669\u06f0-\u06f9]/g, (each) => each.charCodeAt(0) & 15).replace("\u066b", ".");
+
   // The place of an answer and its words; an error where it is none.
   function read(question) {
     const box = by(question.id);
     if (question.kind === "number") {
-      const typed = box.querySelector("input").value.trim().replace("\u2212", "-");
+      const typed = inDigits(box.querySelector("input").value.trim()).replace("\u2212", "-");
       const text = /^[+-]?\d+,(\d{1,2}|\d{4,})$/.test(typed) ? typed.replace(",", ".") : typed; // some phones have no point
       if (!text) return { place: null, words: NOTHING };
       const place = text.length > 40 || text.includes("/") ? null : Randomise.placeOf(text, question);
       if (place === null)
-        return { error: "Write one number within these bounds, with digits alone: no unit, and nothing between thousands." };
+        return { error: say("number_amiss") };
       return { place, words: text };
     }
     if (question.kind === "several-of") {
       const ticked = [...box.querySelectorAll("input:checked")].map((each) => each.value);
       if (!ticked.length) return { place: null, words: NOTHING };
       const place = ticked.filter((each) => each !== "none").map(Number);
-      if (place.length > question.most) return { error: `Tick at most ${question.most}.` };
-      if (place.length && ticked.includes("none")) return { error: "Tick answers, or none of these, not both." };
-      return { place, words: place.map((each) => question.answers[each]).join("; ") || "none of these" };
+      if (place.length > question.most) return { error: say("too_many", { most: question.most }) };
+      if (place.length && ticked.includes("none")) return { error: say("tick_or_none") };
+      return { place, words: place.map((each) => question.answers[each]).join("; ") || say("none_of_these") };
     }
     const list = box.querySelector("select");
     const value = list ? list.value : (box.querySelector("input:checked") ?? { value: "" }).value;
@@ -55,31 +64,31 @@ const Visit = (() => {
 
   // What a text that is sent says, as far as it says anything by itself.
   function meaning(question, sent) {
-    if (sent === "") return "empty: that you left it out is seen";
+    if (sent === "") return say("sent_empty");
     const answers = question.skip === "private" ? [...question.answers, NOTHING] : question.answers;
-    const ticked = (has) => answers.filter((_, i) => has(i)).join("; ") || "none";
+    const ticked = (has) => answers.filter((_, i) => has(i)).join("; ") || say("sent_none");
     const bit = (i) => (parseInt(sent.slice(2 * (i >> 3), 2 * (i >> 3) + 2), 16) >> (i & 7)) & 1;
     switch (question.oracle) {
       case "response": return answers[Number(sent)];
-      case "subset": return `one of these: ${ticked((i) => (BigInt(sent) >> BigInt(i)) & 1n)}`;
+      case "subset": return say("sent_one_of", { answers: ticked((i) => (BigInt(sent) >> BigInt(i)) & 1n) });
       case "unary":
       case "every-box": return ticked(bit);
-      case "one-box": return `${answers[Number(sent) >> 1]}: ${Number(sent) & 1 ? "ticked" : "not ticked"}`;
-      case "duchi": return sent === "1" ? "high" : "low";
-      case "piecewise": return `a place from 0 to ${question.steps + question.width - 1}, around yours or anywhere`;
-      case "laplace": return `place ${sent} on a scale from 0 to ${question.steps}, noise added`;
+      case "one-box": return say(Number(sent) & 1 ? "sent_ticked" : "sent_not_ticked", { answer: answers[Number(sent) >> 1] });
+      case "duchi": return say(sent === "1" ? "sent_high" : "sent_low");
+      case "piecewise": return say("sent_near", { last: question.steps + question.width - 1 });
+      case "laplace": return say("sent_noise", { sent, last: question.steps });
     }
-    return "a number that fits several answers";
+    return say("sent_several");
   }
 
   function show(answers) {
     by("rows").replaceChildren(...asked.map((question, i) => {
       const row = make("tr");
-      const sent = make("td", "", { "data-is": "Sent" });
+      const sent = make("td", "", { "data-is": say("sent") });
       sent.append(make("span", meaning(question, report[question.name]), { class: "means", dir: "auto" }));
-      if (report[question.name]) sent.append(make("code", `as ${report[question.name]}`, { dir: "ltr" }));
+      if (report[question.name]) sent.append(make("code", say("sent_as", { sent: report[question.name] }), { dir: "auto" }));
       row.append(make("th", question.text, { scope: "row", dir: "auto" }));
-      if (answers) row.append(make("td", answers[i].words, { class: "own", dir: "auto", "data-is": "You answered" }));
+      if (answers) row.append(make("td", answers[i].words, { class: "own", dir: "auto", "data-is": say("you_answered") }));
       row.append(sent);
       return row;
     }));
@@ -108,9 +117,8 @@ const Visit = (() => {
     if (empty && by("randomise").dataset.empty !== String(empty)) {
       by("randomise").dataset.empty = String(empty);
       const places = asked.length === 1 ? [] : answers.flatMap((each, i) => (each.place === null ? [i + 1] : []));
-      const which = places.length ? ` (${places.join(", ")})` : "";
-      const them = empty === 1 ? `One question is not answered${which}` : `${empty} questions are not answered${which}`;
-      tell("amiss", `${them}. That you left ${empty === 1 ? "it" : "them"} out is not protected: it is sent as it is. Answer, or press the button again.`);
+      const one = places.length ? "left_this" : "left_one";
+      tell("amiss", say(empty === 1 ? one : "left_several", { count: empty, which: places.join(", ") }));
       return;
     }
     tell("amiss", "");
@@ -121,7 +129,7 @@ const Visit = (() => {
       try { // before anybody sees it: a reload must not draw again
         localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(sent)));
       } catch {
-        refuse("This survey asks again later, and this browser cannot remember what it sent. Nothing was drawn or sent; please use another browser.");
+        refuse(say("no_memory"));
         return;
       }
     }
@@ -157,7 +165,7 @@ const Visit = (() => {
     try {
       kept = period === null ? null : remembered();
     } catch {
-      refuse("What this browser kept of its report cannot be read, and a second draw would give more away. Nothing is asked or sent.");
+      refuse(say("broken_memory"));
       return true;
     }
     if (!kept) return false;
@@ -167,14 +175,14 @@ const Visit = (() => {
     tell("drawn", "");
     clear();
     show(null);
-    tell("again", "This device has answered in this period already. What it sent then is sent again, so that no second draw gives your answer away.", true);
+    tell("again", say("again"), true);
     return true;
   }
 
   async function send() {
     const button = by("send");
     button.disabled = true;
-    tell("told", "Sending \u2026", true);
+    tell("told", say("sending"), true);
     try {
       const answer = await fetch(collect, {
         method: "POST",
@@ -182,13 +190,12 @@ const Visit = (() => {
         body: JSON.stringify(report),
         credentials: "omit", referrerPolicy: "no-referrer", cache: "no-store", redirect: "error",
       });
-      if (!answer.ok) throw new Error(`the collector answered ${answer.status}`);
-      tell("told", "Received. Thank you. You can close this page.", true);
-      button.textContent = "Sent";
+      if (!answer.ok) throw new Error(say("not_confirmed", { status: answer.status }));
+      tell("told", say("received"), true);
+      button.textContent = say("sent_button");
     } catch (error) {
-      const why = error instanceof TypeError ? "the collector could not be reached" : error.message;
-      tell("told", `Not confirmed: ${why}. Nothing is drawn anew: to send again sends the same report. You can also copy or download it.`);
-      button.textContent = "Send again, the same report";
+      tell("told", error instanceof TypeError ? say("not_reached") : error.message);
+      button.textContent = say("send_again");
       button.disabled = false;
     }
   }
@@ -197,9 +204,9 @@ const Visit = (() => {
     by("line").select();
     try {
       await navigator.clipboard.writeText(by("line").value);
-      tell("told", "Copied.", true);
+      tell("told", say("copied"), true);
     } catch {
-      tell("told", "The line is marked: copy it by Ctrl + C, or by holding it.", true);
+      tell("told", say("copy_by_hand"), true);
     }
   }
 
@@ -221,7 +228,7 @@ const Visit = (() => {
 
   function forget() {
     clear();
-    tell("told", "Your answers are cleared. The report stays as it is.", true);
+    tell("told", say("cleared"), true);
   }
 
   function listen() {
@@ -246,7 +253,7 @@ const Visit = (() => {
     if (design.ask === "one" && questions.length > 1) {
       asked = [Randomise.drawn(questions, Randomise.below)];
       for (const each of questions) by(each.id).hidden = each !== asked[0];
-      tell("drawn", `One of ${questions.length} questions was drawn for you, by chance and on this device. Which one is seen.`, true);
+      tell("drawn", say("drawn", { count: questions.length }), true);
     }
     for (const each of asked) by(each.id).disabled = false;
     by("act").hidden = false;
@@ -254,23 +261,23 @@ const Visit = (() => {
 
   async function start() {
     if (typeof crypto !== "object" || typeof crypto.getRandomValues !== "function") {
-      refuse("This browser has no secure chance to draw from. Nothing can be randomised, so nothing is asked; please use another browser.");
+      refuse(say("no_chance"));
       return;
     }
     if (crypto.subtle) {
       if ((await Randomise.digest(design)) !== hash) {
-        refuse("The questions on this page are not those of the published design: its digits differ. Please do not answer, and tell whoever runs the survey.");
+        refuse(say("other_design"));
         return;
       }
-      by("checked").textContent = "Checked here: these digits are those of the questions above.";
+      by("checked").textContent = say("checked");
     } else {
-      by("checked").textContent = "Not checked here: this browser can do so for pages from a file or by https only.";
+      by("checked").textContent = say("unchecked");
     }
     tell("refusal", "");
     listen();
     begin();
   }
 
-  start().catch(() => refuse("Something unexpected happened, so this page has stopped. Nothing was sent."));
-  return Object.freeze({ meaning, read });
+  start().catch(() => refuse(say("stopped")));
+  return Object.freeze({ meaning, read, say });
 })();
