@@ -131,7 +131,9 @@ class SparkTable(ServerTable):
             # a query may tie the rows of many people together, so that one of them moves the rows of all
             raise InvalidArgument(f"{self.label} must be a table; got a view; save it by frame.write.saveAsTable")
         if any(_FAILS.search(said.get(where, "")) for where in _OPTIONS) and not self.public:
-            raise InvalidArgument(f"{self.label} must read every row; got mode FAILFAST, so that one may fail; save it")
+            raise InvalidArgument(
+                f"{self.label} must be read whatever its rows hold; got mode FAILFAST; set another, or save it anew"
+            )
         return said
 
     @contextmanager
