@@ -136,6 +136,8 @@ class Rows:
         if self.bound.measures[measure].statistic is Statistic.DISTINCT and argument.kind is not Kind.REAL:
             return rendered
         double = f"CAST({rendered} AS {self.real})"
+        if self.bound.measures[measure].statistic is Statistic.DISTINCT:  # values that are equal are spelled alike
+            return self.dialect.numbers(f"({double} + CAST(0 AS {self.real}))")
         if isinstance(argument.expression, Column) and not self.table.inputs:  # read without what is no number
             return double
         return self.dialect.numbers(double)
