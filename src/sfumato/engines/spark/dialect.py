@@ -18,7 +18,7 @@ from typing import ClassVar
 from sfumato.dataset.kind import Kind
 from sfumato.engines.dialect import Dialect
 
-_PLAIN = re.compile(r"[ !#-&(-\[\]-~]*")  # letters of ASCII without quotes and backslashes
+_PLAIN = re.compile(r"[ !#%&(-\[\]-~]*")  # letters of ASCII without quotes, backslashes and $, which names variables
 _WHOLE = 2.0**53  # from here on every double is a whole number
 _TIME = "TIMESTAMP_NTZ"
 

@@ -41,7 +41,18 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.groupByAliases": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    # a text of the question such as ${env:NAME} means itself, not what the driver's environment has there
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
 }
+_FAILING = (  # where these are EXCEPTION, one person's old date would make a question fail
+    "spark.sql.parquet.datetimeRebaseModeInRead",
+    "spark.sql.parquet.int96RebaseModeInRead",
+    "spark.sql.avro.datetimeRebaseModeInRead",
+    "spark.sql.legacy.timeParserPolicy",
+)
 
 
 class SparkEngine:
@@ -73,6 +84,9 @@ class SparkSession:
     def __init__(self, spark: Any) -> None:
         for name, value in _SETTINGS.items():
             spark.conf.set(name, value)
+        for name in _FAILING:
+            if (spark.conf.get(name) or "").upper() == "EXCEPTION":
+                spark.conf.set(name, "CORRECTED")
         self._spark = spark
         self._kept: dict[str, Any] = {}
         self.dialect: Dialect = _DIALECT

@@ -24,6 +24,8 @@ from sfumato.errors import InvalidArgument, SourceNotFound
 SCHEME = "spark:"
 _NAME = re.compile(r"(?:`[^`]+`|[^`.]+)(?:\.(?:`[^`]+`|[^`.]+)){0,3}")
 _PART = re.compile(r"`[^`]+`|[^`.]+")
+_OPTIONS = ("Storage Properties", "Table Properties", "Options")
+_FAILS = re.compile(r"\bmode=failfast\b", re.IGNORECASE)
 _TYPES = {"timestamp": "timestamptz", "timestamp_ntz": "timestamp"}
 
 
@@ -128,6 +130,10 @@ class SparkTable(ServerTable):
         if said.get("Type", "").upper() not in ("MANAGED", "EXTERNAL") and not self.public:
             # a query may tie the rows of many people together, so that one of them moves the rows of all
             raise InvalidArgument(f"{self.label} must be a table; got a view; save it by frame.write.saveAsTable")
+        if any(_FAILS.search(said.get(where, "")) for where in _OPTIONS) and not self.public:
+            raise InvalidArgument(
+                f"{self.label} must be read whatever its rows hold; got mode FAILFAST; set another, or save it anew"
+            )
         return said
 
     @contextmanager
