@@ -133,7 +133,7 @@ def test_the_commands_of_a_how_to_page_run(tmp_path: Path, page: str, least: int
     changes = {"PATH": f"{programs}:{environment()['PATH']}"}
     script = "set -e\n" + "".join(blocks)
     run = subprocess.run(
-        ["sh", "-c", script], cwd=tmp_path, env=environment(**changes), capture_output=True, text=True, timeout=120
+        ["sh", "-c", script], cwd=tmp_path, env=environment(**changes), capture_output=True, text=True, timeout=600
     )
     assert run.returncode == 0, run.stderr[-2_000:]
     assert len(blocks) >= least and (tmp_path / chart).exists()

@@ -114,8 +114,6 @@ ROW_AT = f"spot & {ADDRESS} AS v"
 SOUGHT: dict[str, tuple[str, Callable[[str], str]]] = {
     "spots that are not weighed": (PLACE, lambda sql: re.sub(r"sum\(d\d\)", "0", sql)),
     "a unit in both looks at averages": (MEAN, lambda sql: re.sub(r" HAVING max\(CASE.*?END\) = 0", "", sql)),
-    "rows far from the centre that count as one": (MEAN, lambda sql: sql.replace("L AND abs((", "L AND -abs((")),
-    "rows near the centre that do not count": (MEAN, lambda sql: re.sub(r"(count)(\(x0\).*? AS n0)", r"0 * \1\2", sql)),
     "landmarks of rows": (PLACE, lambda sql: re.sub(r"CASE WHEN hash.*? FROM units", f"{ROW_AT} FROM spots0", sql)),
     "keys that weigh the same however many": (KEYS, lambda sql: re.sub(r"\[least\(count\(\*\), \d+\)\]", "[1]", sql)),
     "all keys of a unit": (KEYS, lambda sql: re.sub(r" WHERE place <= 3", "", sql)),
@@ -138,6 +136,12 @@ def test_an_engine_that_is_broken_where_it_looks_is_caught(name: str, noise: str
     """Wrong spots, landmarks, keys or different values make some release move further than claimed."""
     question, mutate = SOUGHT[name]
     assert next(power(Shared(mutate), 9, [question], noise, realistic), None) is not None
+
+
+def test_a_mean_whose_far_rows_count_as_one_is_caught() -> None:
+    """A row that is far from the centre moves the mean by more than one that is near."""
+    mutated = Shared(lambda sql: re.sub(r"greatest\((\d+), abs\(", r"least(\1, abs(", sql))
+    assert next(power(mutated, 9, [MEAN], script=realistic), None) is not None
 
 
 def test_an_opened_cell_that_counts_twice_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -72,13 +72,13 @@ def units_with_a_value(unit: tuple[str, ...]) -> int:
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)
 def test_everybody_is_in_the_sample_or_outside(source: object, unit: tuple[str, ...]) -> None:
-    """Once, and in the bin of the unit's own average; about one of sixteen is in the sample."""
+    """Once, and in the bin of the unit's own average; about one of twelve is in the sample."""
     plan = asked(source, unit)
     with EngineOfTables().run(plan) as run:
         every, sample, others = (run.averages(0, plan.measures[0], among) for among in Among)
     assert [a + b for a, b in zip(sample, others, strict=True)] == every
     assert sum(every) == units_with_a_value(unit)
-    assert 0 < sum(sample) < sum(every) / 5  # fixed rows and hashes: no chance is left
+    assert sum(every) / 30 < sum(sample) < sum(every) / 9  # fixed rows and hashes: no chance is left
 
 
 def test_a_unit_whose_rows_hash_differently_is_in_one_look(source: object, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
 from sfumato.plan.bound import Statistic
 from sfumato.plan.influence import (
     BINS,
+    HALVES,
     MAGNITUDES,
     SIGNED,
     last_seen,
@@ -39,7 +40,8 @@ _LIKELY, _SURE = Fraction(1, 100), Fraction(1, 10**3)  # how often noise alone l
 _WIDER = 8  # octaves
 _WIDER_SQUARES = 3  # of values whose squares are added up: what is farther out counts no more
 _ALIKE = 2_000  # units of other values among those that a smaller limit takes rows from: one in so many
-_ENOUGH = 32  # times what noise may do, in units that are seen: then a sample says where all lie
+_ENOUGH = 32  # times what noise may do, in units that are seen: fewer do not say where all lie
+_BESIDE, _UNSEEN = 4 * HALVES, Fraction(1, 20)  # bins about those that are seen, and how many may be in others of them
 _AROUND = 8  # cells of the last look whose noise adds up in a quantile's rank, about
 
 
@@ -177,8 +179,20 @@ def _averages(
     if not plan.bound.table.unit.columns:
         return look(Among.ALL), reach
     sample = look(Among.SAMPLE)
-    enough = sum(count for count in sample if count > reach) > _ENOUGH * reach
-    return sample if enough else look(Among.OTHERS, f"averages {place}{REST}"), reach
+    return sample if _says_enough(sample, reach) else look(Among.OTHERS, f"averages {place}{REST}"), reach
+
+
+def _says_enough(noisy: list[int], reach: int) -> bool:
+    """Whether averages of a sample say where most lie: many units are seen, and few are near them without being seen.
+
+    Else outer deciles of what is seen would be too close, where averages have many magnitudes.
+    """
+    seen = [bin for bin, count in enumerate(noisy) if count > reach]
+    if not seen:
+        return False
+    near = noisy[max(0, seen[0] - _BESIDE) : seen[-1] + _BESIDE + 1]
+    many = sum(noisy[bin] for bin in seen)
+    return many > _ENOUGH * reach and sum(near) - many <= _UNSEEN * many
 
 
 def _influences(

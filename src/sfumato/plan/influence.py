@@ -23,7 +23,7 @@ MAGNITUDES = 96  # octaves of absolute values, from 2**-32 to 2**63
 
 HALVES = 2  # bins of averages in an octave
 SIGNED = HALVES * MAGNITUDES  # bins of averages on each side of zero
-SAMPLE = 16  # one unit of so many is in the sample whose averages are looked at first
+SAMPLE = 12  # one unit of so many is in the sample whose averages are looked at first
 
 
 def least_magnitude() -> Fraction:

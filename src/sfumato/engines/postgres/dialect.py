@@ -228,12 +228,12 @@ class PostgresDialect(Dialect):
         return self.hash(columns)
 
     def sampled(self, columns: Sequence[str], kinds: Sequence[Kind | None], one_of: int) -> str:
-        """Of whole numbers without their letters."""
+        """Of whole numbers without their letters; a hash may be negative."""
         mixed = "0"
         for column, kind in zip(columns, kinds, strict=True):
             whole = kind is Kind.INTEGER
             mixed = f"hashint8extended({column}, {mixed})" if whole else self._hashed(column, mixed)
-        return f"{mixed} % {one_of} = 1"
+        return f"abs({mixed} % {one_of}) = 1"
 
     def bits(self, mask: str) -> str:
         """Of a string of bits."""

@@ -150,6 +150,10 @@ class SparkDialect(Dialect):
         """It is."""
         return self.hash(columns)
 
+    def sampled(self, columns: Sequence[str], kinds: Sequence[Kind | None], one_of: int) -> str:
+        """A hash may be negative."""
+        return f"abs({self.mixed(columns)} % {one_of}) = 1"
+
     def pick(self, values: Sequence[int], place: str) -> str:
         """By 32 bits."""
         return f"element_at(array({', '.join(map(str, values))}), CAST({place} AS INT))"
