@@ -25,7 +25,7 @@ from sfumato.engines.failing import failing
 from sfumato.engines.run import SqlRun
 from sfumato.engines.session import Listed
 from sfumato.engines.spark.dialect import SparkDialect
-from sfumato.engines.spark.opening import active, unheard
+from sfumato.engines.spark.opening import active
 from sfumato.engines.spark.table import SparkTable
 from sfumato.engines.stored import reading
 from sfumato.plan.price import PricedPlan
@@ -55,7 +55,7 @@ class SparkEngine:
         """Open the data of one question."""
         table = next(iter(plan.bound.table.tables.values()))
         assert isinstance(table.source, SparkTable)
-        with failing(self._timeout) as limit, unheard(), table.source.session() as spark:
+        with failing(self._timeout) as limit, table.source.session() as spark:
             tag = f"sfumato-{uuid.uuid4()}"
             spark.addTag(tag)
             session = SparkSession(spark)
