@@ -81,6 +81,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         settings = {
             "spark.ui.enabled": "false",
             "spark.driver.memory": "1g",
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # quick to start
             "spark.log.level": "OFF",
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
             "spark.sql.shuffle.partitions": "1",

@@ -2,9 +2,9 @@
 
 What fails there on some value, and why it is not met: a cast (`try_cast` of what is stored; others are of doubles that
 were cut before), a sum or product of whole numbers (of rows in two halves, of units in doubles, else in 38 digits), a
-quotient by zero (`nonzero`, or after a CASE that has asked), an index of an array (`pick` is within it), FLOOR and CEIL
-beyond 64 bits (a CASE leaves such doubles as they are), a pattern that ends in an escape (`pattern` doubles it).
-Logarithms of zero and dates out of range are NULL.
+quotient by zero (`nonzero`, or after a CASE that has asked), an index of an array (`pick` is within it), a pattern that
+ends in an escape (`pattern` doubles it). FLOOR and CEIL give the nearest number of 64 bits, so a CASE leaves larger
+doubles as they are. The list with examples: docs/concepts/what-fails-in-a-database.md.
 """
 
 from __future__ import annotations
