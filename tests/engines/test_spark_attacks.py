@@ -17,6 +17,7 @@ from sfumato.audit.recorder import record, zeros
 from sfumato.curator.curator import Curator, Options
 from sfumato.engines.spark import SparkEngine
 from sfumato.engines.spark.session import SparkSession
+from sfumato.engines.spark.table import place_of
 from sfumato.errors import InvalidArgument
 
 ASKED = (
@@ -77,3 +78,17 @@ def test_no_row_makes_reading_fail(spark: Any, tmp_path: Path) -> None:
     SparkSession(strict)
     assert strict.conf.get("spark.sql.parquet.datetimeRebaseModeInRead") == "CORRECTED"
     assert strict.conf.get("spark.sql.legacy.timeParserPolicy") == "LEGACY"
+
+
+def test_a_partition_on_its_own_is_the_same_source(spark: Any, tmp_path: Path) -> None:
+    """Also where files are elsewhere, and are not known by their paths here: by the folders of partitions."""
+    spark.sql(f"CREATE TABLE days (p BIGINT, day INT) USING parquet PARTITIONED BY (day) LOCATION '{tmp_path}/a b'")
+    spark.sql("INSERT INTO days VALUES (1, 1), (2, 2)")
+    spark.sql(f"CREATE TABLE one_day (p BIGINT) USING parquet LOCATION '{tmp_path}/a b/day=1'")
+    whole, part = (
+        {each for each in sf.table(f"spark:{name}", unit="p").source.identity if each.startswith("spark:")}
+        for name in ("days", "one_day")
+    )
+    assert part == {f"spark:{place_of(f'file://{tmp_path}/a b/day=1')}"}
+    assert part < whole and f"spark:{place_of(f'file:{tmp_path}/a%20b/')}" in whole
+    assert not any(each == f"spark:{place_of(f'file:{tmp_path}')}" for each in whole)  # where others' tables are

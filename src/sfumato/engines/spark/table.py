@@ -26,6 +26,7 @@ _NAME = re.compile(r"(?:`[^`]+`|[^`.]+)(?:\.(?:`[^`]+`|[^`.]+)){0,3}")
 _PART = re.compile(r"`[^`]+`|[^`.]+")
 _OPTIONS = ("Storage Properties", "Table Properties", "Options")
 _FAILS = re.compile(r"\bmode=failfast\b", re.IGNORECASE)
+_SCHEMES = {"s3a": "s3", "s3n": "s3", "wasbs": "wasb", "abfss": "abfs"}
 _TYPES = {"timestamp": "timestamptz", "timestamp_ntz": "timestamp"}
 
 
@@ -73,17 +74,20 @@ class SparkTable(ServerTable):
     def identity(self) -> frozenset[str]:
         """Where its rows lie, and the files if they are on this machine; without a place, its full name.
 
-        Of a public view also the folders of all files that it reads: they may be a private table's.
+        Folders inside are those of partitions, which another table may have on its own. Of a public view also the
+        folders of all files that it reads: they may be a private table's.
         """
         with self.session() as session:
             said = self._described(session)
             place = said.get("Location")
             listed = session.table(self.quoted).inputFiles() if place or self.public else []
         full = [said.get("Catalog") or "spark_catalog", said.get("Database") or "", self.parts[-1]]
-        own = {f"spark:{place.rstrip('/')}" if place else f"spark:{'.'.join(full).lower()}"}
+        own = {f"spark:{place_of(place)}" if place else f"spark:{'.'.join(full).lower()}"}
         files = [urlparse(file) for file in listed]
         local = {os.path.realpath(unquote(file.path)) for file in files if file.scheme in ("", "file")}
-        above = {f"spark:{folder}" for file in listed for folder in _folders(file)} if self.public else set()
+        above = {f"spark:{folder}" for file in listed for folder in _folders(place_of(file))}
+        if not self.public:
+            above = {folder for folder in above if folder.startswith(min(own) + "/")}
         return frozenset(own | local | above)
 
     def types(self) -> dict[str, str]:
@@ -150,6 +154,21 @@ class SparkTable(ServerTable):
             if session is None:
                 raise SourceNotFound(f"{self.label}: {why}")
             yield session
+
+
+def place_of(address: str) -> str:
+    """A folder or file by one spelling: of slashes, of letters in percent, and of schemes that mean the same.
+
+    >>> place_of("s3a://lake/web//clicks/"), place_of("s3://lake/web/clicks"), place_of("file:///data/a%20b")
+    ('s3:/lake/web/clicks', 's3:/lake/web/clicks', 'file:/data/a b')
+    >>> place_of("hdfs://name:8020/data") == place_of("hdfs://name/data")
+    True
+    """
+    scheme, _, rest = unquote(address).partition(":/")
+    scheme, parts = scheme.lower(), [part for part in rest.split("/") if part]
+    if scheme == "hdfs" and parts:
+        parts[0] = parts[0].removesuffix(":8020")
+    return "/".join([f"{_SCHEMES.get(scheme, scheme)}:", *parts])
 
 
 def _folders(file: str) -> Iterator[str]:
