@@ -31,6 +31,7 @@ class SparkDialect(Dialect):
     number: ClassVar[str] = "BIGINT"
     small: ClassVar[str] = "BIGINT"
     snapshot: ClassVar[bool] = False
+    narrow: ClassVar[bool] = False  # the rows are copied as it is
     any_order: ClassVar[str] = "1"
     types: ClassVar[Mapping[Kind, str]] = {**Dialect.types, Kind.TEXT: "STRING", Kind.TIMESTAMP: _TIME}
     functions: ClassVar[Mapping[str, str]] = {
