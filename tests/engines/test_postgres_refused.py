@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
 
 import sfumato as sf
 from engines.loading import Server
 from sfumato.engines.postgres.refused import why
-from sfumato.errors import SourceNotFound
+from sfumato.errors import InvalidArgument, SourceNotFound
 from sfumato.privacy.guarantee import Guarantee
 
 SECRET, WRONG = "hunter-2-hunter", "correct-horse"
@@ -75,6 +76,23 @@ def test_a_password_that_changes_costs_nothing(asked: Server) -> None:
     assert curator.remaining().epsilon == 1
     asked.run(f"ALTER ROLE sfumato_asked PASSWORD '{SECRET}'")
     assert curator.ask("SELECT COUNT(*) AS n FROM t", epsilon=1).rows
+
+
+def test_a_user_without_temporary_tables_reads_what_is_public(server: Server) -> None:
+    """In a database of its own, since everybody may make them in others."""
+    database = role = f"{server.schema}_closed"
+    server.run(f"CREATE DATABASE {database}", f"REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC")
+    server.run(f"CREATE ROLE {role} LOGIN")
+    there = server.at("t", database=database).partition("#")[0]
+    try:
+        with psycopg.connect(there, autocommit=True) as connection:
+            connection.execute(f"CREATE TABLE t (p bigint); GRANT SELECT ON t TO {role}")
+        address = server.at("t", database=database, username=role).partition("#")[0] + "#t"
+        with pytest.raises(InvalidArgument, match=r"got a user without TEMP; let .* GRANT TEMPORARY"):
+            sf.table(address, unit="p")
+        assert sf.public(address).size == 0
+    finally:
+        server.run(f"DROP DATABASE {database} WITH (FORCE)", f"DROP ROLE {role}")
 
 
 # What PostgreSQL 15 and 18 said over TCP, with and without encryption, where a test has no network.

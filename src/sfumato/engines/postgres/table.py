@@ -240,10 +240,10 @@ class PostgresTable(ServerTable):
         if encoding != "UTF8":
             raise InvalidArgument(f"{self.label} must be in a database of encoding UTF8; got {encoding}; convert it")
         if (standby or not temporary) and not self.public:
-            got = "a standby" if standby else "a user without TEMP"
-            raise InvalidArgument(
-                f"{self.label} must be where temporary tables may be made; got {got}; ask the database's owner"
-            )
+            got = "a user without TEMP; let the database's owner GRANT TEMPORARY on it"
+            if standby:
+                got = "a standby; name its primary server"
+            raise InvalidArgument(f"{self.label} must be where temporary tables may be made; got {got}")
 
     @contextmanager
     def _asking(self) -> Iterator[Any]:

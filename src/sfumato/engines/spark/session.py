@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -83,7 +84,9 @@ class SparkSession:
 
     def __init__(self, spark: Any) -> None:
         for name, value in _SETTINGS.items():
-            spark.conf.set(name, value)
+            with warnings.catch_warnings():  # over Connect Spark warns of one that is old; it is set as Spark has it
+                warnings.simplefilter("ignore")
+                spark.conf.set(name, value)
         for name in _FAILING:
             if (spark.conf.get(name) or "").upper() == "EXCEPTION":
                 spark.conf.set(name, "CORRECTED")

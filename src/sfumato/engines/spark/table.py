@@ -110,7 +110,7 @@ class SparkTable(ServerTable):
         """All rows of a PUBLIC one."""
         if not self.public:
             return ServerTable.rows(self, columns)
-        asked = [f"`{name}`" for name in self.schema() if not columns or name in columns]
+        asked = [f"`{name.replace('`', '``')}`" for name in self.schema() if not columns or name in columns]
         found = None
         with contextlib.suppress(Exception), self.session() as session:  # of several classes, with others' values
             session.conf.set("spark.sql.session.timeZone", "UTC")
