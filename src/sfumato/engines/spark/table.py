@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlparse
 from sfumato import checks
 from sfumato.dataset.name import distinct
 from sfumato.dataset.server import MOST_PUBLIC, ServerTable, too_many
-from sfumato.engines.spark.opening import Unreachable, opened
+from sfumato.engines.spark.opening import Unreachable, opened, unheard
 from sfumato.errors import InvalidArgument, SourceNotFound
 
 SCHEME = "spark:"
@@ -123,7 +123,10 @@ class SparkTable(ServerTable):
         except Exception:  # of several classes, and with names of others in its message
             rows = None
         if rows is None:
-            raise SourceNotFound(f"{self.label}: Spark has no such table, or this user may not read it; check its name")
+            raise SourceNotFound(
+                f"{self.label}: Spark has no such table, or this user may not read it; check its name, and save a "
+                "temporary view, which is its session's alone: frame.write.saveAsTable"
+            )
         said = {str(row[0]): str(row[1]) for row in rows if row[0]}
         if said.get("Type", "").upper() not in ("MANAGED", "EXTERNAL") and not self.public:
             # a query may tie the rows of many people together, so that one of them moves the rows of all
@@ -134,6 +137,7 @@ class SparkTable(ServerTable):
     def session(self) -> Iterator[Any]:
         """A session of our own on the Spark that is meant: its settings and names are nobody else's."""
         with ExitStack() as stack:
+            stack.enter_context(unheard())  # else a misspelt name fills the screen with Java's stack
             session, why = None, "no connection to Spark; check its address, and that it runs"
             try:
                 session = stack.enter_context(opened(self.address))
