@@ -10,7 +10,8 @@ import pytest
 import sfumato as sf
 from engines.loading import Server
 from sfumato.engines.postgres.refused import why
-from sfumato.errors import SourceNotFound
+from sfumato.engines.postgres.table import PostgresTable
+from sfumato.errors import InvalidArgument, SourceNotFound
 from sfumato.privacy.guarantee import Guarantee
 
 SECRET, WRONG = "hunter-2-hunter", "correct-horse"
@@ -116,3 +117,36 @@ def test_in_another_language_a_password_is_still_known() -> None:
         pgconn = Attempt()
 
     assert why(Said("connection failed: Passwort-Authentifizierung fehlgeschlagen")).startswith(PASSWORD)
+
+
+class _Place:
+    """A server that says what it is."""
+
+    def __init__(self, standby: bool, temporary: bool) -> None:
+        self.said = ("7", 1, standby, temporary, 160_000, "UTF8")
+
+    def execute(self, query: str) -> _Place:
+        """Whatever is asked."""
+        return self
+
+    def fetchone(self) -> tuple[object, ...]:
+        """What it is."""
+        return self.said
+
+
+@pytest.mark.parametrize(
+    ("standby", "temporary", "message"),
+    [
+        (False, False, "got a user without TEMP; let the database's owner GRANT TEMP"),
+        (True, True, "got a standby; name the"),
+    ],
+)
+def test_where_no_temporary_table_may_be_made_the_missing_right_is_named(
+    standby: bool, temporary: bool, message: str
+) -> None:
+    """A question keeps what lies between its passes in temporary tables; a public table needs none."""
+    table = PostgresTable.read("postgresql://u@host/db#t")
+    with pytest.raises(InvalidArgument, match=message):
+        table._check(_Place(standby, temporary))
+    table._check(_Place(False, True))
+    table.as_public()._check(_Place(standby, temporary))

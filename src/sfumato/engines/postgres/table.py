@@ -80,6 +80,7 @@ _TYPES = {
     "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real", "float8": "double",
     "varchar": "varchar", "bpchar": "char", "char": '"char"', "bool": "boolean", "timestamptz": "timestamptz",
 }  # fmt: skip
+_LET = "let the database's owner"
 _KINDS = {"v": "a view", "m": "a materialized view", "f": "a foreign table"}
 
 
@@ -151,9 +152,7 @@ class PostgresTable(ServerTable):
             self._check(connection)
             columns = self.described(connection).types
         if not columns:
-            raise InvalidArgument(
-                f"{self.label} must be readable; permission was denied; let the database's owner GRANT SELECT on it"
-            )
+            raise InvalidArgument(f"{self.label} must be readable; permission was denied; {_LET} GRANT SELECT on it")
         distinct(columns, where=self.label)
         return columns
 
@@ -161,7 +160,7 @@ class PostgresTable(ServerTable):
         """What the catalogue says of it, on a connection that is there."""
         oid, schema, table = self._find(connection)
         columns = connection.execute(_COLUMNS, [oid]).fetchall()
-        return Described((schema, table), {name: _TYPES.get(type, type) for name, type in columns})
+        return Described((schema, table), {name: _TYPES.get(type) or _array(type) for name, type in columns})
 
     def as_public(self) -> PostgresTable:
         """The same as a PUBLIC one."""
@@ -206,10 +205,10 @@ class PostgresTable(ServerTable):
         if encoding != "UTF8":
             raise InvalidArgument(f"{self.label} must be in a database of encoding UTF8; got {encoding}; convert it")
         if (standby or not temporary) and not self.public:
-            got = "a standby" if standby else "a user without TEMP"
-            raise InvalidArgument(
-                f"{self.label} must be where temporary tables may be made; got {got}; ask the database's owner"
+            got = (
+                "a standby; name the primary" if standby else f"a user without TEMP; {_LET} GRANT TEMP on the database"
             )
+            raise InvalidArgument(f"{self.label} must be where temporary tables may be made; got {got}")
 
     @contextmanager
     def _asking(self) -> Iterator[Any]:
@@ -243,6 +242,11 @@ class PostgresTable(ServerTable):
             wanted = ", ".join(f"pg_catalog.set_config('{name}', '{value}', false)" for name, value in SETTINGS.items())
             connection.execute(f"SELECT {wanted}")
             yield connection
+
+
+def _array(type: str) -> str:
+    """The catalogue calls text[] `_text`."""
+    return f"{type[1:]}[]" if type.startswith("_") and "." not in type else type
 
 
 def _unquoted(name: str) -> str:
