@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
-import shutil
 import socket
-import subprocess
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,6 +15,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 from sqlalchemy import create_engine, make_url
+
+from programs import install
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
@@ -73,10 +73,7 @@ def _free_port() -> int:
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A real Spark on this machine; Java is installed if there is none, and nothing is skipped."""
-    if shutil.which("java") is None:
-        for command in (["apt-get", "update"], ["apt-get", "install", "-y", "openjdk-17-jre-headless"]):
-            done = subprocess.run(command, capture_output=True, text=True)
-            assert done.returncode == 0, f"Java 17 is needed, and {' '.join(command)} failed: {done.stderr[-500:]}"
+    assert install(["java"]) == 0, "Java 17 is needed, and was not installed"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pyspark.sql import SparkSession
@@ -84,6 +81,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         settings = {
             "spark.ui.enabled": "false",
             "spark.driver.memory": "1g",
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # quick to start
             "spark.log.level": "OFF",
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
             "spark.sql.shuffle.partitions": "1",

@@ -1,6 +1,7 @@
 """Programs that tests need beside Python's packages: `python tests/programs.py` installs what is missing.
 
-`make test` does so. Tests that need one call `program`, which fails with the way out and never skips.
+`make test` does so. Tests that need one call `program`, which fails with the way out and never skips; those of Spark
+install Java themselves.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Collection
 
 PACKAGES = {"chromium": "chromium", "java": "openjdk-17-jre-headless"}  # the program, and Debian's package that has it
 
@@ -20,9 +22,9 @@ def program(name: str) -> str:
     return found
 
 
-def install() -> int:
+def install(names: Collection[str] = tuple(PACKAGES)) -> int:
     """Install what is missing; what may not be installed is named."""
-    packages = [package for name, package in PACKAGES.items() if shutil.which(name) is None]
+    packages = [PACKAGES[name] for name in names if shutil.which(name) is None]
     if not packages:
         return 0
     words = ["apt-get", "-y", "-q", "--no-install-recommends", "install", *packages]

@@ -80,4 +80,4 @@ def test_the_extras_are_declared() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert {re.split(r"[\[>]", each)[0] for each in extras["arrow"]} == {"pandas", "polars", "pyarrow"}
     assert [re.split(r"[\[>]", each)[0] for each in extras["postgres"]] == ["psycopg"]
-    assert [re.split(r"[\[>]", each)[0] for each in extras["spark"]] == ["pyspark", "pyarrow"]
+    assert [re.split(r"[\[>]", each)[0] for each in extras["spark"]] == ["pyspark", "pandas", "pyarrow"]

@@ -117,3 +117,10 @@ def test_a_missing_package_is_told_with_what_helps(call: Call, monkeypatch: pyte
     monkeypatch.setattr(MODULE, "_draw", fail)
     shown = call("doctor")
     assert shown.code == 1 and shown.out.endswith("To mend: duckdb, charts.\n")
+
+
+def test_a_java_that_spark_cannot_use_is_told(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is optional: over Spark Connect none is needed."""
+    monkeypatch.setenv("JAVA_HOME", str(folder))
+    shown = call("doctor")
+    assert shown.code == 0 and re.search(r"java +- +JAVA_HOME is .*where no Java is;.*install Java 17", shown.out)

@@ -111,6 +111,22 @@ def test_a_line_of_nothing_says_so() -> None:
     assert (found.value, *found.interval) == (50, 0, 99)
 
 
+def test_a_last_look_that_sees_nothing_does_not_move_the_value() -> None:
+    """Its noise may be larger than all rows; the value is still where the other look has it, its interval wide."""
+    place = line_of([30] * 50 + [60] * 49, (0, 25, 35, 100), LaplaceNoise(Fraction(1)))
+    nothing = Line(RULER, (0, 25, 35, 100), (300, -900, 500), LaplaceNoise(Fraction(500)))
+    found = quantile_of(Seen(nothing, place), Fraction(1, 2), 0.0, 0.05)
+    assert 25 <= found.value <= 35 and found.interval == (0, 99)
+
+
+def test_nothing_is_read_off_the_ends_of_the_line() -> None:
+    """Where noise in many cells puts the middle before the first edge, the value is at that edge, not farther out."""
+    noisy = Line(RULER, (0, 40, *range(41, 61), 100), (50, *[-2] * 20, 30), LaplaceNoise(Fraction(4)))
+    assert noisy.tips(Fraction(1, 2), 0.0) < 1  # it says so
+    found = quantile_of(Seen(noisy, noisy), Fraction(1, 2), 0.0, 0.05)
+    assert found.value == 40 and found.interval[0] == 0
+
+
 class Exact:
     """Adds no noise."""
 

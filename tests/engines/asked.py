@@ -119,7 +119,7 @@ def recorded(tables: Mapping[str, Table | PublicTable], engine: Any, question: s
     averages are looked at first.
     """
     options = Options(bounds="auto", delta=1e-6, noise=noise)
-    plan = Curator(_named(tables, question), allowance=Guarantee(9)).plan(question, 1, options)
+    plan = Curator(named(tables, question), allowance=Guarantee(9)).plan(question, 1, options)
     recorder = Recorder()
     with engine.run(plan) as run, patch("sfumato.engines.centre.is_inside", lambda _: "FALSE"):
         measure_all(plan, run, recorder)
@@ -127,7 +127,7 @@ def recorded(tables: Mapping[str, Table | PublicTable], engine: Any, question: s
     return [each for each in recorder.record if each[0].split()[0] not in hashed]
 
 
-def _named(tables: Mapping[str, Table | PublicTable], question: str) -> dict[str, Table | PublicTable]:
+def named(tables: Mapping[str, Table | PublicTable], question: str) -> dict[str, Table | PublicTable]:
     """The tables of a question: to declare all of them takes servers longer than to answer."""
     wanted = set(re.findall(r"\w+", question)) | ({"pets"} if "toys" in question else set())
     return {name: each for name, each in tables.items() if name in wanted}
@@ -187,7 +187,7 @@ def values(tables: Mapping[str, Table | PublicTable], engine: Any, expressions: 
     expressions = ("place", *expressions)
     listed = ", ".join(f"SUM({each}) AS a{place}" for place, each in enumerate(expressions))
     question = f"SELECT {listed} FROM bare"
-    plan = Curator(_named(tables, question), allowance=Guarantee(9)).plan(question, 1, Options(bounds="auto"))
+    plan = Curator(named(tables, question), allowance=Guarantee(9)).plan(question, 1, Options(bounds="auto"))
     names = ", ".join(f"x{place}" for place in range(len(expressions)))
     with engine.run(plan) as run:
         found = run.fetch(f"SELECT {names} FROM {run.counted}")

@@ -91,6 +91,16 @@ def test_a_unit_whose_rows_hash_differently_is_in_one_look(source: object, monke
     assert sum(sample) + sum(others) == units_with_a_value(("p",))
 
 
+@pytest.mark.parametrize("values", ([2**52] * 900 + [1] * 999, [2**30] * 3, [2**53 - 2, 1], [2**53 - 2, 1, 1], [0]))
+def test_a_sum_of_a_units_doubles_is_exact_or_larger(source: object, values: list[int]) -> None:
+    """Exact below 2**53; above it a sum of doubles may lose small ones, so that it counts twice."""
+    listed = ", ".join(f"(CAST({value} AS DOUBLE PRECISION))" for value in values)
+    with EngineOfTables().run(asked(source, ("p",))) as opened:
+        run: Any = opened
+        ((found,),) = run.fetch(f"SELECT {run.dialect.unit_total('v')} FROM (VALUES {listed}) AS those(v)")
+    assert int(found) == sum(values) if sum(values) < 2**53 else sum(values) <= int(found) <= 2.001 * sum(values)
+
+
 def away(priced: PricedMeasure, x: float) -> int:
     """In doubles, as engines have it."""
     assert priced.centre is not None

@@ -18,7 +18,7 @@ from sfumato.curator.curator import Curator, Options
 from sfumato.engines import postgres as engine
 from sfumato.engines.choose import EngineOfTables
 from sfumato.engines.duckdb import DuckdbEngine
-from sfumato.engines.postgres import PostgresEngine, PostgresSession
+from sfumato.engines.postgres import PostgresEngine, PostgresSession, PostgresTable
 from sfumato.errors import EngineFailed, InvalidArgument, SourceNotFound, UnsupportedQuery
 from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
@@ -287,5 +287,42 @@ def test_the_engine_follows_from_the_tables(few: Server) -> None:
 def test_statements_are_shown_without_the_address(few: Server) -> None:
     curator = Curator({"t": sf.table(few.at("t"), unit="p")}, allowance=9)
     shown = curator.ask(COUNT, epsilon=1).explain()
-    assert re.search(rf'FROM "{few.schema}"."t" AS s', shown) and "host=" not in shown and "postgresql://" not in shown
+    assert re.search(rf'FROM ONLY "{few.schema}"."t" AS s', shown)
+    assert "host=" not in shown and "postgresql://" not in shown
     assert engine.HOUR == 3600
+
+
+def test_the_role_of_the_page_may_ask_and_do_nothing_else(server: Server) -> None:
+    """The statements to copy, run as they are but for names."""
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "outgrow-one-machine.md").read_text()
+    (recipe,) = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    role, ((database,),) = f"{server.schema}_reader", server.run("SELECT current_database()")
+    names = {"sfumato_reader": role, "DATABASE clinic": f'DATABASE "{database}"', "public": server.schema}
+    for there, here in names.items():
+        recipe = recipe.replace(there, here)
+    server.run(
+        "CREATE TABLE visits (patient int, visited date, ward text, cost numeric, name text)",
+        "INSERT INTO visits SELECT n, '2026-01-05', 'a', n, 'x' FROM generate_series(1, 9) n",
+        *filter(str.strip, recipe.split(";")),
+    )
+    try:
+        address = server.at("visits", username=role, password="choose-one")
+        declared = sf.table(address, unit="patient", columns={"cost": sf.column(bounds=(0, 9))})
+        assert list(declared.columns) == ["patient", "visited", "ward", "cost"]
+        assert Curator({"t": declared}, allowance=2).ask("SELECT AVG(cost) AS c FROM t", epsilon=1).rows
+        with psycopg.connect(address.partition("#")[0], autocommit=True) as connection:
+            for forbidden in (f"SELECT name FROM {server.schema}.visits", f"DELETE FROM {server.schema}.visits"):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    connection.execute(forbidden)
+    finally:
+        server.run(f"DROP OWNED BY {role}", f"DROP ROLE {role}")
+
+
+def test_a_password_with_a_number_sign_is_no_name() -> None:
+    """What stands before the last # is the address, whatever it holds."""
+    for address in (f"postgresql://u:a#{SECRET}@127.0.0.1:9/db#t", f"postgresql://u:a#{SECRET}@127.0.0.1:9/db"):
+        with pytest.raises(InvalidArgument) as caught:
+            sf.table(address, unit="p")
+        assert SECRET not in str(caught.value) and "127.0.0.1" not in str(caught.value)
+    found = PostgresTable.read('postgresql://u@h/db#"a.b"."c#""d"')
+    assert (found.address, found.namespace, found.table) == ("postgresql://u@h/db", "a.b", 'c#"d')

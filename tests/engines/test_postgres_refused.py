@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
 
 import sfumato as sf
@@ -78,6 +79,23 @@ def test_a_password_that_changes_costs_nothing(asked: Server) -> None:
     assert curator.ask("SELECT COUNT(*) AS n FROM t", epsilon=1).rows
 
 
+def test_a_user_without_temporary_tables_reads_what_is_public(server: Server) -> None:
+    """In a database of its own, since everybody may make them in others."""
+    database = role = f"{server.schema}_closed"
+    server.run(f"CREATE DATABASE {database}", f"REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC")
+    server.run(f"CREATE ROLE {role} LOGIN")
+    there = server.at("t", database=database).partition("#")[0]
+    try:
+        with psycopg.connect(there, autocommit=True) as connection:
+            connection.execute(f"CREATE TABLE t (p bigint); GRANT SELECT ON t TO {role}")
+        address = server.at("t", database=database, username=role).partition("#")[0] + "#t"
+        with pytest.raises(InvalidArgument, match=r"got a user without TEMP; let .* GRANT TEMPORARY"):
+            sf.table(address, unit="p")
+        assert sf.public(address).size == 0
+    finally:
+        server.run(f"DROP DATABASE {database} WITH (FORCE)", f"DROP ROLE {role}")
+
+
 # What PostgreSQL 15 and 18 said over TCP, with and without encryption, where a test has no network.
 HEARD = {
     'connection to server at "password.org", port 5 failed: Connection refused': "cannot be reached",
@@ -95,8 +113,8 @@ HEARD = {
     "FATAL:  remaining connection slots are reserved for roles with the SUPERUSER attribute": "max_connections",
     "FATAL:  the database system is starting up": "try again",
     'FATAL:  Peer authentication failed for user "u"': PASSWORD,
-    'FATAL:  unrecognized configuration parameter "nope"': "mend ?options=",
-    'definition of service "nope" not found': "?service=",
+    'FATAL:  unrecognized configuration parameter "nope"': "mend its options",
+    'definition of service "nope" not found': "mend its service",
     "FATAL:  Passwort-Authentifizierung fehlgeschlagen": "see its log",
 }
 
@@ -137,8 +155,8 @@ class _Place:
 @pytest.mark.parametrize(
     ("standby", "temporary", "message"),
     [
-        (False, False, "got a user without TEMP; let the database's owner GRANT TEMP"),
-        (True, True, "got a standby; name the"),
+        (False, False, "got a user without TEMP; let the database's owner GRANT TEMPORARY"),
+        (True, True, "got a standby; name its"),
     ],
 )
 def test_where_no_temporary_table_may_be_made_the_missing_right_is_named(

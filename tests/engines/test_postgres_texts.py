@@ -21,6 +21,8 @@ from sfumato.engines.duckdb import DuckdbEngine
 from sfumato.engines.lower import read_column
 from sfumato.engines.postgres import PostgresDialect, PostgresEngine
 from sfumato.engines.postgres.table import SETTINGS
+from sfumato.engines.spark import SparkDialect
+from sfumato.engines.spark.session import _SETTINGS as SPARK_SETTINGS
 
 LONG = ("1" * 400, "0." + "1" * 398, "1" * 401, "0." + "1" * 400, "0" * 600 + "1", "-" + "9" * 310)
 NUMBERS = (
@@ -217,3 +219,30 @@ def test_texts_are_declared_as_what_they_hold(server: Server) -> None:
     assert recorded({"t": there}, PostgresEngine(), sums, "laplace") == recorded(
         {"t": here}, DuckdbEngine(), sums, "laplace"
     )
+
+
+ALIKE: dict[Kind, tuple[str, ...]] = {
+    Kind.REAL: ("-12.5", "+3", ".5", "5.", "1.5e-3", "inf", "-Infinity", " 7 ", "1e400", "x", "", "1 2", "1,5"),
+    Kind.INTEGER: ("-12", "+3", "\t7\n", "007", str(2**63 - 1), str(-(2**63)), str(2**63), "x", "", "1 2", "1,000"),
+    Kind.BOOLEAN: ("true", "T", "yes", "Y", "1", "False", "f", "no", "N", "0", "on", "2", "", "tru"),
+    Kind.DATE: ("2026-01-05", "2026-1-5", " 2026-01-05 ", "2024-02-29", "2026-02-29", "2026-01-05 12:30:59",
+                "2026-1-5T9:05", "20260105", "05.01.2026", "soon", "0000-01-01", "9999-12-31", ""),
+    Kind.TIMESTAMP: ("2026-01-05", "2026-01-05 12:30", "2026-1-5T9:05:00.25", "2026-01-05 12:30:59.123456",
+                     "2026-01-05 12:30:59Z", "2026-01-05T12:30:59+05:30", "2026-01-05 12:30:60", "2026-02-30 00:00:00",
+                     "soon"),
+}  # fmt: skip
+
+
+def test_the_forms_of_the_page_mean_the_same_on_every_engine(postgres: Callable[[], str], spark: Any) -> None:
+    """Those that the how-to page lists, and what none of them reads."""
+    address = postgres_address(postgres())[0]
+    session = spark.newSession()
+    for name, value in SPARK_SETTINGS.items():
+        session.conf.set(name, value)
+    for kind, texts in ALIKE.items():
+        rows = session.createDataFrame(pa.table({"i": list(range(len(texts))), "x": list(texts)}))
+        rows.createOrReplaceTempView("texts")
+        read = read_column(SparkDialect(), "s.x", Column(kind), "string")
+        found = [row[0] for row in session.sql(f"SELECT {read} FROM texts AS s ORDER BY i").collect()]
+        assert found == read_here(texts, kind) == read_there(address, texts, kind), kind
+        assert any(value is None for value in found) and any(value is not None for value in found)

@@ -138,20 +138,25 @@ def test_a_server_that_is_down_or_a_table_that_is_gone_costs_nothing(spark: Any,
 
 
 def test_a_connection_lost_midway_is_charged_and_the_next_question_works(
-    spark: Any, address: str, monkeypatch: pytest.MonkeyPatch
+    spark: Any, address: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The server stops after the copy is made; with its sessions the copy is gone, and no pass reads anything else."""
     curator = Curator({"t": sf.table(f"spark:{address}#t", unit="pid")}, allowance=3)
     fetch = SparkSession.fetch
+
+    def broken(session: SparkSession, sql: str) -> Any:
+        return session._spark.sql("SELECT CAST('a value' AS INT)").collect()
 
     def lost(session: SparkSession, sql: str) -> Any:
         with stopped(spark):
             pass  # up again, without the session: what follows must not be answered by a new one
         return fetch(session, sql)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(SparkSession, "fetch", lost)
-        with pytest.raises(EngineFailed, match=r"^the engine failed on this question; it is charged;") as caught:
-            curator.ask(COUNT, epsilon=1)
-    assert caught.value.__context__ is None
-    assert curator.remaining().epsilon == 2 and curator.ask(COUNT, epsilon=1).rows
+    for failing in (lost, broken):
+        with monkeypatch.context() as patch:
+            patch.setattr(SparkSession, "fetch", failing)
+            with pytest.raises(EngineFailed, match=r"^the engine failed on this question; it is charged;") as caught:
+                curator.ask(COUNT, epsilon=1)
+        assert caught.value.__context__ is None
+    assert "a value" not in "".join(capfd.readouterr())
+    assert curator.remaining().epsilon == 1 and curator.ask(COUNT, epsilon=1).rows

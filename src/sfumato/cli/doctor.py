@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import io
 import os
 import platform
@@ -22,6 +23,7 @@ from sfumato.cli.failure import ANY_HINT, DEFECT, read
 from sfumato.cli.screen import output, say, show
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
+from sfumato.engines.spark.java import HELPS, LEAST, wanting
 from sfumato.entropy import SYSTEM
 from sfumato.errors import InvalidArgument, SfumatoError, SourceNotFound
 from sfumato.ledger.ledger import Ledger, system_clock
@@ -70,6 +72,7 @@ def _findings(where: Path | None) -> Iterator[Finding]:
     yield Finding("sfumato", OK, __version__)
     yield from (_package(name) for name in _NEEDED)
     yield from (_package(*each) for each in _EXTRAS)
+    yield from _java()
     yield _tried("charts", _draw)
     yield _tried("randomness", _random)
     yield _clock()
@@ -84,6 +87,16 @@ def _package(name: str, extra: str = "", use: str = "") -> Finding:
         if not extra:
             return Finding(name, MISSING, f"not installed: pip install {name}")
         return Finding(name, OPTIONAL, f"not installed; for {use}: pip install 'sfumato[{extra}]'")
+
+
+def _java() -> Iterator[Finding]:
+    """The Java of a driver of Spark, where Spark is installed."""
+    if importlib.util.find_spec("pyspark") is None:
+        return
+    if wrong := wanting():
+        yield Finding("java", OPTIONAL, f"{wrong}; for Spark with a driver here: {HELPS}")
+    else:
+        yield Finding("java", OK, f"{LEAST} or newer, for Spark with a driver here")
 
 
 def _tried(what: str, attempt: Callable[[], str]) -> Finding:

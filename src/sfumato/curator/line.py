@@ -140,31 +140,39 @@ def beyond(noise: LaplaceNoise | GaussianNoise) -> float:
 def quantile_of(seen: Seen, point: Fraction, lost: float | None, miss: float) -> Estimate:
     """A quantile with its interval; `lost` is what the limit took away at most, None: nobody knows."""
     line, ruler, rows = seen.around, seen.around.ruler, beyond(seen.around.noise)
+    better = seen.place if line.total <= 0 else min(seen.place, line, key=lambda each: _unsure(each, point))
     first, end = 0, len(line.edges) - 1
     if lost is not None and line.total > 0:
         first, end = line.window(point, rows, lost, miss / 2)
     low, high = (0 if point == 0 else first), (len(line.edges) - 1 if point == 1 else end)
     ends = _open(ruler, line.edges[low], line.edges[high])
-    if line.total <= 0:
+    if better.total <= 0:
         return Estimate(_middle(ruler), *ends)
     below, above = ruler.edge(line.edges[first]), ruler.edge(line.edges[end])
     fullest = max(range(first, end), key=line.counts.__getitem__)
     cell = [ruler.edge(each) for each in line.edges[fullest : fullest + 2]]
-    many = line.counts[fullest] * _MANY > line.total
+    many = line.counts[fullest] * _MANY > max(0, line.total)
     if many and cell[1] - cell[0] <= _narrow(ruler, *cell):  # many equal values, which have few digits
         found = simplest(*cell, closed=line.edges[fullest + 1] == ruler.size)
     else:
-        better = min(seen.place, line, key=lambda each: float(each.reach(point, 0.1).max()))
-        found = _tipping(better, point, rows)
+        found = _tipping(better, point, rows, inside=point not in (0, 1))
         if point in (0, 1):  # with too few rows to be sure of any beyond it, the middle of all is nearer than the end
             found = (min if point == 0 else max)(found, _tipping(better, Fraction(1, 2), rows))
     value = _rounded(ruler, below, min(max(found, below), above), above)
     return Estimate(value, min(ends[0], value), max(ends[1], value))
 
 
-def _tipping(line: Line, point: Fraction, beyond: float) -> Fraction:
-    """The value where the balance tips."""
-    return line.ruler.edge(min(int(line.address(line.tips(point, beyond))), line.ruler.size - 1))
+def _unsure(line: Line, point: Fraction) -> float:
+    """How large the noise of a balance may be."""
+    return float(line.reach(point, 0.1).max())
+
+
+def _tipping(line: Line, point: Fraction, beyond: float, inside: bool = False) -> Fraction:
+    """The value where the balance tips; `inside`: not beyond the outermost edges, where nothing says how far."""
+    place = line.tips(point, beyond)
+    if inside:
+        place = min(max(place, 1.0), max(1.0, len(line.counts) - 1.0))
+    return line.ruler.edge(min(int(line.address(place)), line.ruler.size - 1))
 
 
 def _open(ruler: Ruler, low: int, high: int) -> tuple[float, float]:

@@ -136,6 +136,8 @@ class Rows:
         if self.bound.measures[measure].statistic is Statistic.DISTINCT and argument.kind is not Kind.REAL:
             return rendered
         double = f"CAST({rendered} AS {self.real})"
+        if self.bound.measures[measure].statistic is Statistic.DISTINCT:  # values that are equal are spelled alike
+            return self.dialect.numbers(f"({double} + CAST(0 AS {self.real}))")
         if isinstance(argument.expression, Column) and not self.table.inputs:  # read without what is no number
             return double
         return self.dialect.numbers(double)
@@ -215,11 +217,20 @@ class Rows:
 
     def away(self, measure: int) -> str:
         """The distance of a value from the centre in steps, at most 2**30 by the choice of the steps."""
+        return f"CAST({self._away(measure)} AS BIGINT)"
+
+    def _away(self, measure: int) -> str:
+        """The same as a double, which is a whole number."""
         priced = self.measures[measure]
         assert priced.interval is not None
         assert priced.centre is not None
         distance = f"({self.clipped(measure, priced.interval)} - {self.dialect.real(priced.centre.middle)})"
-        return self.rounded(distance, priced.row_steps / priced.centre.spread)
+        return f"floor({self.dialect.scaled(distance, priced.row_steps / priced.centre.spread)} + 0.5)"
+
+    def mean_influence(self, measure: int) -> str:
+        """What `row_influence` is for a mean, as a double."""
+        row = self.dialect.real(Fraction(self.measures[measure].row_steps))
+        return or_zero(f"x{measure}", f"greatest({row}, abs({self._away(measure)}))")
 
     def row_influence(self, measure: int) -> str:
         """At least the sum of the absolute steps of a row; see `halved` for a mean and a variance."""

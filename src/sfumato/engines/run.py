@@ -209,6 +209,8 @@ class SqlRun(Rows):
                 return self.dialect.unit_steps("count(*)", ROW)
             case Measure(Statistic.QUANTILES):
                 return self.dialect.unit_steps(self.values(measure), ROW)
+            case Measure(Statistic.MEAN):
+                return self.dialect.unit_total(self.mean_influence(measure))
         return self.dialect.unit_sum(self.row_influence(measure))
 
     def influences(self, measure: int) -> list[int]:

@@ -10,9 +10,18 @@ from sfumato.engines.lower import read_column
 
 
 def reading(
-    dialect: Dialect, table: Table, where: str, types: Mapping[str, str], names: Mapping[str, str], units: Sequence[str]
+    dialect: Dialect,
+    table: Table,
+    rows: str,
+    types: Mapping[str, str],
+    names: Mapping[str, str],
+    units: Sequence[str],
+    where: str = "",
 ) -> str:
-    """The columns under the engine's names for them, as their kinds, and the unit's columns, if there are `units`."""
+    """The columns under the engine's names for them, as their kinds, and the unit's columns, if there are `units`.
+
+    `rows` stands after FROM, `where` after WHERE.
+    """
     read = [
         f"{read_column(dialect, f's.{dialect.quoted(name)}', table.columns[name], types[name])} AS {own}"
         for name, own in names.items()
@@ -20,4 +29,4 @@ def reading(
     if units:
         for name, kind, own in zip(table.unit.columns, table.stored, units, strict=True):
             read.append(f"{dialect.stored_unit(f's.{dialect.quoted(name)}', kind, types[name])} AS {own}")
-    return f"SELECT {', '.join(read) or '1 AS one'} FROM {where} AS s"
+    return f"SELECT {', '.join(read) or '1 AS one'} FROM {rows} AS s{f' WHERE {where}' if where else ''}"

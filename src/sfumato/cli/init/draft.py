@@ -95,8 +95,11 @@ def without_password(address: str) -> str:
 
     >>> without_password("postgresql://ann:secret@host/db?password=secret&sslmode=require#t")
     'postgresql://ann@host/db?sslmode=require#t'
+    >>> without_password("postgresql://ann@host/db?sslpassword=secret&oauth_client_secret=secret&sslmode=require#t")
+    'postgresql://ann@host/db?sslmode=require#t'
     """
-    return re.sub(r"(?<=[?&])password=[^&#]*&?", "", re.sub(r"(//[^/@:]*):[^@/]*@", r"\1@", address))
+    secret = r"(?<=[?&])[^=&#]*(?:password|secret|_key)[^=&#]*=[^&#]*&?"  # also that of a certificate or a token
+    return re.sub(secret, "", re.sub(r"(//[^/@:]*):[^@/]*@", r"\1@", address))
 
 
 def write_draft(tables: Sequence[TableDraft], allowance: Guarantee, ledger: str | None = None) -> str:

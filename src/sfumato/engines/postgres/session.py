@@ -67,7 +67,8 @@ class PostgresSession:
         """A query for columns of a table; the unit's as they are stored, text by its letters."""
         assert isinstance(table.source, PostgresTable)
         found = table.source.described(self._connection)
-        return reading(_DIALECT, table, ".".join(map(quoted, found.name)), found.types, names, units)
+        rows, where = found.rows
+        return reading(_DIALECT, table, rows, found.types, names, units, where)
 
     def public(self, table: PublicTable, alias: str) -> str:
         """The rows of a public table, copied."""

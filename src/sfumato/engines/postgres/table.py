@@ -1,15 +1,15 @@
 """A table in PostgreSQL; its catalogue is read, not its rows.
 
 An address is `postgresql://user@host/database#schema.table`, as libpq reads it; the schema may be left out where it is
-`public`, and a name that holds a point is written in double quotes. A password is better not in it: PGPASSWORD and
-~/.pgpass are read. No message, label or identity has the address.
+`public`, and a name that holds a point or another sign of addresses is written in double quotes. A password is better
+not in it: PGPASSWORD and ~/.pgpass are read. No message, label or identity has the address.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,8 +22,8 @@ from sfumato.errors import InvalidArgument, SourceNotFound
 from sfumato.plan.node import quoted
 
 OLDEST = 15
-_PLAIN = r'"(?:[^"]|"")+"|[^"#@/:.]+'  # a password may hold a # of its own, and must not be taken for a name
-_ADDRESS = re.compile(rf"(?P<address>.+)#(?:(?P<schema>{_PLAIN})\.)?(?P<table>{_PLAIN})")
+_PLAIN = r'"(?:[^"]|"")+"|[^"#@/:.?]+'  # a password may hold a # of its own, and must not be taken for a name
+_ADDRESS = re.compile(rf"(?P<address>.+)#(?:(?P<schema>{_PLAIN})\.)?(?P<table>{_PLAIN})", re.DOTALL)
 _WAIT = 10  # seconds for a connection
 # Whatever the server's or the user's settings are: names mean the catalogue's functions, texts what they say, and times
 # are in UTC.
@@ -39,7 +39,7 @@ SETTINGS = {
     "idle_in_transaction_session_timeout": "15min",
 }
 _TABLES = """
-SELECT c.oid, n.nspname, c.relname, c.relkind::text FROM pg_catalog.pg_class c
+SELECT c.oid, n.nspname, c.relname, c.relkind::text, pg_catalog.row_security_active(c.oid) FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast')
 AND n.nspname NOT LIKE 'pg\\_temp%%' AND pg_catalog.lower(n.nspname) = pg_catalog.lower(%s)
@@ -70,6 +70,7 @@ WITH RECURSIVE own AS (
 FROM based b JOIN pg_catalog.pg_type t ON t.oid = b.type JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
 WHERE t.typtype <> 'd' ORDER BY b.attnum
 """
+_TELLS = "SELECT pg_catalog.has_column_privilege(%s::pg_catalog.oid, 'tableoid', 'SELECT')"
 _PLACE = """
 SELECT (SELECT system_identifier FROM pg_catalog.pg_control_system()), d.oid, pg_catalog.pg_is_in_recovery(),
 pg_catalog.has_database_privilege(d.oid, 'TEMP'), pg_catalog.current_setting('server_version_num')::int,
@@ -85,10 +86,25 @@ _KINDS = {"v": "a view", "m": "a materialized view", "f": "a foreign table"}
 
 
 class Described(NamedTuple):
-    """A table as its database spells it: schema and name, and the types of the columns that this user may read."""
+    """A table as its database spells it: schema and name, and the types of the columns that this user may read.
+
+    `parts` are the numbers of the table and of all tables that are parts of it.
+    """
 
     name: tuple[str, str]
     types: dict[str, str]
+    parts: tuple[int, ...]
+
+    @property
+    def rows(self) -> tuple[str, str]:
+        """What stands after FROM, and after WHERE: the rows of these parts.
+
+        A part that is attached meanwhile is seen at once, whatever the snapshot, if its rows are older than that.
+        """
+        name = ".".join(map(quoted, self.name))
+        if len(self.parts) == 1:
+            return f"ONLY {name}", ""
+        return name, f"s.tableoid IN ({', '.join(map(str, self.parts))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +131,13 @@ class PostgresTable(ServerTable):
             raise InvalidArgument(
                 "source must name a database and a table; got no table; write postgresql://user@host/database#table"
             )
-        try:
-            conninfo_to_dict(found["address"])
-        except psycopg.ProgrammingError:  # it quotes the address
+        read = None
+        with suppress(psycopg.ProgrammingError):  # it quotes the address, also as the context of another error
+            read = conninfo_to_dict(found["address"])
+        if read is None:
             raise InvalidArgument(
                 "source must be an address that PostgreSQL reads; got another; write postgresql://user@host/database#table"
-            ) from None
+            )
         return cls(found["address"], _unquoted(found["schema"] or "public"), _unquoted(found["table"]))
 
     @property
@@ -141,10 +158,20 @@ class PostgresTable(ServerTable):
         with self._asking() as connection:
             system, database, *_ = connection.execute(_PLACE).fetchone()
             (oid, *_) = self._find(connection)
-            parts = connection.execute(_PARTS, [oid]).fetchall()
+            parts = self._parts(connection, oid)
+        return frozenset(f"postgresql:{system}/{database}/{part}" for part in parts)
+
+    def _parts(self, connection: Any, oid: int) -> tuple[int, ...]:
+        """The numbers of the table and of its parts, all of which must be here, and be told apart, if it is private."""
+        parts = connection.execute(_PARTS, [oid]).fetchall()
         if any(kind == "f" for _, kind in parts) and not self.public:
             raise InvalidArgument(f"{self.label} must be in this server; a part of it is a foreign table; copy it")
-        return frozenset(f"postgresql:{system}/{database}/{part}" for part, _ in parts)
+        if len(parts) > 1 and not self.public and not connection.execute(_TELLS, [oid]).fetchone()[0]:
+            raise InvalidArgument(
+                f"{self.label} has parts, which this user must be able to tell apart; permission was denied; "
+                "let the database's owner GRANT SELECT (tableoid) on it"
+            )
+        return tuple(part for part, _ in parts)
 
     def types(self) -> dict[str, str]:
         """The type of every column that this user may read, by its own name."""
@@ -160,7 +187,8 @@ class PostgresTable(ServerTable):
         """What the catalogue says of it, on a connection that is there."""
         oid, schema, table = self._find(connection)
         columns = connection.execute(_COLUMNS, [oid]).fetchall()
-        return Described((schema, table), {name: _TYPES.get(type) or _array(type) for name, type in columns})
+        types = {name: _TYPES.get(type) or _array(type) for name, type in columns}
+        return Described((schema, table), types, self._parts(connection, oid))
 
     def as_public(self) -> PostgresTable:
         """The same as a PUBLIC one."""
@@ -172,7 +200,7 @@ class PostgresTable(ServerTable):
             return ServerTable.rows(self, columns)
         checks.installed("pyarrow", extra="arrow", needs="a public table")
         with self._asking() as connection:
-            name, types = self.described(connection)
+            name, types, _ = self.described(connection)
             found = whole(connection, ".".join(map(quoted, name)), types, columns, MOST_PUBLIC)
         if found.num_rows > MOST_PUBLIC:
             raise too_many(self.label)
@@ -191,10 +219,16 @@ class PostgresTable(ServerTable):
                 "two are spelled alike; write it as it is" if chosen else nearest(self.table, (r[2] for r in found))
             )
             raise SourceNotFound(f"{self.label}: unknown table {self.namespace}.{self.table}; {advice}")
-        oid, schema, table, kind = chosen[0]
+        oid, schema, table, kind, hidden = chosen[0]
         if kind in _KINDS and not self.public:
             # a query may tie the rows of many people together, so that one of them moves the rows of all
             raise InvalidArgument(f"{self.label} must be a table; got {_KINDS[kind]}; create a table from it")
+        if hidden and not self.public:
+            # so may a policy, which may fail on a value, too, or choose other rows in every pass
+            raise InvalidArgument(
+                f"{self.label} must be all that this user may read of it; got row-level security; "
+                "create a table of the rows that count, or ask as a user whom no policy concerns"
+            )
         return oid, schema, table
 
     def _check(self, connection: Any) -> None:
@@ -205,9 +239,9 @@ class PostgresTable(ServerTable):
         if encoding != "UTF8":
             raise InvalidArgument(f"{self.label} must be in a database of encoding UTF8; got {encoding}; convert it")
         if (standby or not temporary) and not self.public:
-            got = (
-                "a standby; name the primary" if standby else f"a user without TEMP; {_LET} GRANT TEMP on the database"
-            )
+            got = "a user without TEMP; let the database's owner GRANT TEMPORARY on it"
+            if standby:
+                got = "a standby; name its primary server"
             raise InvalidArgument(f"{self.label} must be where temporary tables may be made; got {got}")
 
     @contextmanager

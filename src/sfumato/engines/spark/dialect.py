@@ -1,4 +1,11 @@
-"""Spark's way, with ANSI on: an overflow fails instead of wrapping around, and nothing here overflows."""
+"""Spark's way, with ANSI on: an overflow fails instead of wrapping around, and nothing here overflows.
+
+What fails there on some value, and why it is not met: a cast (`try_cast` of what is stored; others are of doubles that
+were cut before), a sum or product of whole numbers (of rows in two halves, of units in doubles, else in 38 digits), a
+quotient by zero (`nonzero`, or after a CASE that has asked), an index of an array (`pick` is within it), a pattern that
+ends in an escape (`pattern` doubles it). FLOOR and CEIL give the nearest number of 64 bits, so a CASE leaves larger
+doubles as they are. The list with examples: docs/concepts/what-fails-in-a-database.md.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +18,7 @@ from typing import ClassVar
 from sfumato.dataset.kind import Kind
 from sfumato.engines.dialect import Dialect
 
-_PLAIN = re.compile(r"[ !#-&(-\[\]-~]*")  # letters of ASCII without quotes and backslashes
+_PLAIN = re.compile(r"[ !#%&(-\[\]-~]*")  # letters of ASCII without quotes, backslashes and $, which names variables
 _WHOLE = 2.0**53  # from here on every double is a whole number
 _TIME = "TIMESTAMP_NTZ"
 
@@ -24,6 +31,7 @@ class SparkDialect(Dialect):
     number: ClassVar[str] = "BIGINT"
     small: ClassVar[str] = "BIGINT"
     snapshot: ClassVar[bool] = False
+    narrow: ClassVar[bool] = False  # the rows are copied as it is
     any_order: ClassVar[str] = "1"
     types: ClassVar[Mapping[Kind, str]] = {**Dialect.types, Kind.TEXT: "STRING", Kind.TIMESTAMP: _TIME}
     functions: ClassVar[Mapping[str, str]] = {

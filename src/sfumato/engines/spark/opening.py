@@ -30,13 +30,16 @@ class Unreachable(Exception):
 @contextmanager
 def opened(address: str) -> Iterator[Any]:
     """A new session, which is known to answer."""
-    session = _connected(address) if address.startswith(CONNECT) else _beside(_found(address))
-    try:
-        _ = session.version  # over Connect nothing was asked so far
-        yield session
-    finally:
-        if is_remote(session):
-            _release(session)
+    with _unheard():
+        session = _connected(address) if address.startswith(CONNECT) else _beside(_found(address))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of how often it was tried
+                _ = session.version  # over Connect nothing was asked so far
+            yield session
+        finally:
+            if is_remote(session):
+                _release(session)
 
 
 def is_remote(session: Any) -> bool:
@@ -64,7 +67,7 @@ def active(session: Any) -> Iterator[None]:
 
 
 class _Unheard(logging.Filter):
-    """Drops what Spark's client says of errors of this thread's question: its words may hold values."""
+    """Drops what Spark's client says of errors in this thread's session of ours: its words may hold values."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,8 +81,8 @@ _UNHEARD = _Unheard()
 
 
 @contextmanager
-def unheard() -> Iterator[None]:
-    """Errors of a question are not written to the log of Spark's client."""
+def _unheard() -> Iterator[None]:
+    """Errors in a session of ours are not written to the log of Spark's client."""
     from pyspark.logger import PySparkLogger  # whose own class these must have
 
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -25,7 +26,7 @@ from sfumato.engines.failing import failing
 from sfumato.engines.run import SqlRun
 from sfumato.engines.session import Listed
 from sfumato.engines.spark.dialect import SparkDialect
-from sfumato.engines.spark.opening import active, unheard
+from sfumato.engines.spark.opening import active
 from sfumato.engines.spark.table import SparkTable
 from sfumato.engines.stored import reading
 from sfumato.plan.price import PricedPlan
@@ -41,7 +42,18 @@ _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.groupByAliases": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    # a text of the question such as ${env:NAME} means itself, not what the driver's environment has there
+    "spark.sql.variable.substitute": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
 }
+_FAILING = (  # where these are EXCEPTION, one person's old date would make a question fail
+    "spark.sql.parquet.datetimeRebaseModeInRead",
+    "spark.sql.parquet.int96RebaseModeInRead",
+    "spark.sql.avro.datetimeRebaseModeInRead",
+    "spark.sql.legacy.timeParserPolicy",
+)
 
 
 class SparkEngine:
@@ -55,7 +67,7 @@ class SparkEngine:
         """Open the data of one question."""
         table = next(iter(plan.bound.table.tables.values()))
         assert isinstance(table.source, SparkTable)
-        with failing(self._timeout) as limit, unheard(), table.source.session() as spark:
+        with failing(self._timeout) as limit, table.source.session() as spark:
             tag = f"sfumato-{uuid.uuid4()}"
             spark.addTag(tag)
             session = SparkSession(spark)
@@ -72,7 +84,12 @@ class SparkSession:
 
     def __init__(self, spark: Any) -> None:
         for name, value in _SETTINGS.items():
-            spark.conf.set(name, value)
+            with warnings.catch_warnings():  # over Connect Spark warns of one that is old; it is set as Spark has it
+                warnings.simplefilter("ignore")
+                spark.conf.set(name, value)
+        for name in _FAILING:
+            if (spark.conf.get(name) or "").upper() == "EXCEPTION":
+                spark.conf.set(name, "CORRECTED")
         self._spark = spark
         self._kept: dict[str, Any] = {}
         self.dialect: Dialect = _DIALECT

@@ -18,12 +18,15 @@ from urllib.parse import unquote, urlparse
 from sfumato import checks
 from sfumato.dataset.name import distinct
 from sfumato.dataset.server import MOST_PUBLIC, ServerTable, too_many
-from sfumato.engines.spark.opening import Unreachable, opened, unheard
+from sfumato.engines.spark.opening import Unreachable, opened
 from sfumato.errors import InvalidArgument, SourceNotFound
 
 SCHEME = "spark:"
 _NAME = re.compile(r"(?:`[^`]+`|[^`.]+)(?:\.(?:`[^`]+`|[^`.]+)){0,3}")
 _PART = re.compile(r"`[^`]+`|[^`.]+")
+_OPTIONS = ("Storage Properties", "Table Properties", "Options")
+_FAILS = re.compile(r"\bmode=failfast\b", re.IGNORECASE)
+_SCHEMES = {"s3a": "s3", "s3n": "s3", "wasbs": "wasb", "abfss": "abfs"}
 _TYPES = {"timestamp": "timestamptz", "timestamp_ntz": "timestamp"}
 
 
@@ -71,17 +74,20 @@ class SparkTable(ServerTable):
     def identity(self) -> frozenset[str]:
         """Where its rows lie, and the files if they are on this machine; without a place, its full name.
 
-        Of a public view also the folders of all files that it reads: they may be a private table's.
+        Folders inside are those of partitions, which another table may have on its own. Of a public view also the
+        folders of all files that it reads: they may be a private table's.
         """
         with self.session() as session:
             said = self._described(session)
             place = said.get("Location")
             listed = session.table(self.quoted).inputFiles() if place or self.public else []
         full = [said.get("Catalog") or "spark_catalog", said.get("Database") or "", self.parts[-1]]
-        own = {f"spark:{place.rstrip('/')}" if place else f"spark:{'.'.join(full).lower()}"}
+        own = {f"spark:{place_of(place)}" if place else f"spark:{'.'.join(full).lower()}"}
         files = [urlparse(file) for file in listed]
         local = {os.path.realpath(unquote(file.path)) for file in files if file.scheme in ("", "file")}
-        above = {f"spark:{folder}" for file in listed for folder in _folders(file)} if self.public else set()
+        above = {f"spark:{folder}" for file in listed for folder in _folders(place_of(file))}
+        if not self.public:
+            above = {folder for folder in above if folder.startswith(min(own) + "/")}
         return frozenset(own | local | above)
 
     def types(self) -> dict[str, str]:
@@ -104,7 +110,7 @@ class SparkTable(ServerTable):
         """All rows of a PUBLIC one."""
         if not self.public:
             return ServerTable.rows(self, columns)
-        asked = [f"`{name}`" for name in self.schema() if not columns or name in columns]
+        asked = [f"`{name.replace('`', '``')}`" for name in self.schema() if not columns or name in columns]
         found = None
         with contextlib.suppress(Exception), self.session() as session:  # of several classes, with others' values
             session.conf.set("spark.sql.session.timeZone", "UTC")
@@ -131,13 +137,16 @@ class SparkTable(ServerTable):
         if said.get("Type", "").upper() not in ("MANAGED", "EXTERNAL") and not self.public:
             # a query may tie the rows of many people together, so that one of them moves the rows of all
             raise InvalidArgument(f"{self.label} must be a table; got a view; save it by frame.write.saveAsTable")
+        if any(_FAILS.search(said.get(where, "")) for where in _OPTIONS) and not self.public:
+            raise InvalidArgument(
+                f"{self.label} must be read whatever its rows hold; got mode FAILFAST; set another, or save it anew"
+            )
         return said
 
     @contextmanager
     def session(self) -> Iterator[Any]:
         """A session of our own on the Spark that is meant: its settings and names are nobody else's."""
         with ExitStack() as stack:
-            stack.enter_context(unheard())  # else a misspelt name fills the screen with Java's stack
             session, why = None, "no connection to Spark; check its address, and that it runs"
             try:
                 session = stack.enter_context(opened(self.address))
@@ -148,6 +157,21 @@ class SparkTable(ServerTable):
             if session is None:
                 raise SourceNotFound(f"{self.label}: {why}")
             yield session
+
+
+def place_of(address: str) -> str:
+    """A folder or file by one spelling: of slashes, of letters in percent, and of schemes that mean the same.
+
+    >>> place_of("s3a://lake/web//clicks/"), place_of("s3://lake/web/clicks"), place_of("file:///data/a%20b")
+    ('s3:/lake/web/clicks', 's3:/lake/web/clicks', 'file:/data/a b')
+    >>> place_of("hdfs://name:8020/data") == place_of("hdfs://name/data")
+    True
+    """
+    scheme, _, rest = unquote(address).partition(":/")
+    scheme, parts = scheme.lower(), [part for part in rest.split("/") if part]
+    if scheme == "hdfs" and parts:
+        parts[0] = parts[0].removesuffix(":8020")
+    return "/".join([f"{_SCHEMES.get(scheme, scheme)}:", *parts])
 
 
 def _folders(file: str) -> Iterator[str]:
