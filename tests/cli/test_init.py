@@ -59,6 +59,19 @@ def test_a_parquet_file_says_what_kind_of_declaration_each_column_needs(
     assert load("new.toml").tables["all_kinds"].columns["member"].keys == (True, False)
 
 
+def test_a_column_that_cannot_be_asked_about_is_listed_with_its_type(call: Call, folder: Path) -> None:
+    """Else its owner would look for it; a question about it says the same."""
+    duckdb.sql(f"COPY (SELECT 1 AS person, ['a'] AS tags, TIME '10:00' AS clock) TO '{folder / 'odd.parquet'}'")
+    assert call("init", "odd.parquet", *NEW).code == 0
+    text = (folder / "new.toml").read_text()
+    assert (
+        "# tags " in text and "# cannot be asked about: VARCHAR[]" in text and "# cannot be asked about: TIME" in text
+    )
+    assert list(load("new.toml").tables["odd"].columns) == ["person"]
+    refused = call("ask", "SELECT COUNT(Tags) AS n FROM odd", "-e", "0.5", "-p", "new.toml")
+    assert refused.code == 3 and "column 'tags' must be a number, a text" in refused.err and "VARCHAR[]" in refused.err
+
+
 def test_the_examples_in_the_comments_can_be_taken_as_they_are(call: Call, folder: Path, parquet: Path) -> None:
     """Taking away the sign before a date column gives a project that loads."""
     call("init", parquet.name, *NEW)

@@ -215,6 +215,10 @@ def test_a_frame_is_silent_about_its_rows_and_equal_only_to_itself() -> None:
     [
         (pl.LazyFrame({"a": [1]}), r"got a LazyFrame; collect it first"),
         (pa.record_batch({"a": [1]}), "Table.from_batches"),
+        (
+            type("DataFrame", (), {"__module__": "pyspark.sql.dataframe"})(),
+            r"saveAsTable\('visits'\), then 'spark:visits'",
+        ),
         ({"a": [1]}, "got a dict"),
         (None, "got a NoneType"),
     ],

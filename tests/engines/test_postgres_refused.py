@@ -11,6 +11,7 @@ import pytest
 import sfumato as sf
 from engines.loading import Server
 from sfumato.engines.postgres.refused import why
+from sfumato.engines.postgres.table import PostgresTable
 from sfumato.errors import InvalidArgument, SourceNotFound
 from sfumato.privacy.guarantee import Guarantee
 
@@ -112,8 +113,8 @@ HEARD = {
     "FATAL:  remaining connection slots are reserved for roles with the SUPERUSER attribute": "max_connections",
     "FATAL:  the database system is starting up": "try again",
     'FATAL:  Peer authentication failed for user "u"': PASSWORD,
-    'FATAL:  unrecognized configuration parameter "nope"': "mend ?options=",
-    'definition of service "nope" not found': "?service=",
+    'FATAL:  unrecognized configuration parameter "nope"': "mend its options",
+    'definition of service "nope" not found': "mend its service",
     "FATAL:  Passwort-Authentifizierung fehlgeschlagen": "see its log",
 }
 
@@ -134,3 +135,36 @@ def test_in_another_language_a_password_is_still_known() -> None:
         pgconn = Attempt()
 
     assert why(Said("connection failed: Passwort-Authentifizierung fehlgeschlagen")).startswith(PASSWORD)
+
+
+class _Place:
+    """A server that says what it is."""
+
+    def __init__(self, standby: bool, temporary: bool) -> None:
+        self.said = ("7", 1, standby, temporary, 160_000, "UTF8")
+
+    def execute(self, query: str) -> _Place:
+        """Whatever is asked."""
+        return self
+
+    def fetchone(self) -> tuple[object, ...]:
+        """What it is."""
+        return self.said
+
+
+@pytest.mark.parametrize(
+    ("standby", "temporary", "message"),
+    [
+        (False, False, "got a user without TEMP; let the database's owner GRANT TEMPORARY"),
+        (True, True, "got a standby; name its"),
+    ],
+)
+def test_where_no_temporary_table_may_be_made_the_missing_right_is_named(
+    standby: bool, temporary: bool, message: str
+) -> None:
+    """A question keeps what lies between its passes in temporary tables; a public table needs none."""
+    table = PostgresTable.read("postgresql://u@host/db#t")
+    with pytest.raises(InvalidArgument, match=message):
+        table._check(_Place(standby, temporary))
+    table._check(_Place(False, True))
+    table.as_public()._check(_Place(standby, temporary))

@@ -5,12 +5,14 @@ A start takes some ten seconds and a question about one, so that there are few o
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.logger import PySparkLogger
 
 import sfumato as sf
 from engines.asked import EXPRESSIONS, QUESTIONS, ROWS, recorded, values, world
@@ -105,6 +107,11 @@ def test_what_goes_wrong_is_said_before_the_charge(spark: Any, there: Tables, tm
     """A table that is gone, a view, and no table at all; the same rows by another name are the same people."""
     with pytest.raises(SourceNotFound, match="Spark has no such table"):
         sf.table("spark:default.nobody", unit="p")
+    spark.range(3).createOrReplaceTempView("passing")
+    with pytest.raises(SourceNotFound, match="save a temporary view, which is its session's alone"):
+        sf.table("spark:passing", unit="id")
+    with pytest.raises(InvalidArgument, match="then 'spark:visits'"):
+        sf.table(spark.range(3), unit="id")
     with pytest.raises(InvalidArgument, match="write spark:catalog"):
         sf.table("spark:", unit="p")
     with pytest.raises(SourceNotFound, match="this process has another Spark already, and can have one only"):
@@ -124,6 +131,24 @@ def test_what_goes_wrong_is_said_before_the_charge(spark: Any, there: Tables, tm
     with pytest.raises(SourceNotFound, match="it is gone; nothing was charged"):
         curator.ask(COUNT, epsilon=1)
     assert curator.remaining().epsilon == 2
+
+
+def test_a_misspelt_name_does_not_fill_the_screen(spark: Any) -> None:
+    """Spark's client logs a stack of Java for it; another question of the same process is still heard."""
+    heard: list[logging.LogRecord] = []
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    handler = logging.Handler()
+    handler.emit = heard.append  # type: ignore[method-assign]
+    logger.addHandler(handler)
+    try:
+        with pytest.raises(SourceNotFound, match="Spark has no such table"):
+            sf.table("spark:default.nobody", unit="p")
+        assert not heard
+        with pytest.raises(Exception, match="nobody"):
+            spark.sql("SELECT * FROM default.nobody")
+        assert heard
+    finally:
+        logger.removeHandler(handler)
 
 
 def test_a_failure_is_charged_with_the_constant_message(

@@ -85,6 +85,15 @@ def kinds(types: Mapping[str, str]) -> dict[str, Kind]:
     return {name: kind for name, type in types.items() if (kind := kind_named(type)) is not None}
 
 
+def unread(types: Mapping[str, str]) -> dict[str, str]:
+    """The columns that are left out, and the names of their types for a message.
+
+    >>> unread({"n": "BIGINT", "tags": "VARCHAR[]"})
+    {'tags': 'VARCHAR[]'}
+    """
+    return {name: without_parts(type) for name, type in types.items() if kind_named(type) is None}
+
+
 def read_kind(name: str) -> Kind:
     """The kind that an owner declares.
 

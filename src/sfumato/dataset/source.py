@@ -77,6 +77,8 @@ def _advice(source: object) -> str:
     kind = type(source).__name__
     if kind == "LazyFrame":
         return "collect it first: frame.collect()"
+    if type(source).__module__.startswith("pyspark."):
+        return "save it, and name the table: frame.write.saveAsTable('visits'), then 'spark:visits'"
     if kind == "RecordBatch":
         return "make a table of it: pyarrow.Table.from_batches([batch])"
     return "convert it first"

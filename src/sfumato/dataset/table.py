@@ -17,7 +17,7 @@ from typing import Any
 
 from sfumato import checks
 from sfumato.dataset.column import Column, column
-from sfumato.dataset.kind import Kind, kind_named, kinds, without_parts
+from sfumato.dataset.kind import Kind, kind_named, kinds, unread, without_parts
 from sfumato.dataset.name import at, find, nearest, takes
 from sfumato.dataset.source import Source, read_source
 from sfumato.errors import InvalidArgument, UnknownName
@@ -64,7 +64,7 @@ class Table:
 
     With `inherits` the unit is another table's, and `unit` names only the columns that lead there. `means` says what
     the unit's columns tell apart: tables in which that is the same can be joined by it; `stored` their kinds in the
-    source, whatever is declared of them.
+    source, whatever is declared of them. `unread` are columns of types that cannot be asked about, and those types.
     """
 
     source: Source
@@ -76,6 +76,7 @@ class Table:
     inherits: Through | None = None
     means: tuple[str, ...] = ()
     stored: tuple[Kind | None, ...] = ()
+    unread: Mapping[str, str] = field(default_factory=dict, hash=False, compare=False)
 
     def kind(self, name: str) -> Kind:
         """The kind of a column, whatever the case of its name."""
@@ -124,6 +125,7 @@ def table(
         replace(unit, columns=protected.columns) if isinstance(unit, Through) else None,
         tuple(str(each).lower() for each in (unit if isinstance(unit, Mapping) else protected.columns)),
         tuple(kind_named(types[name]) for name in protected.columns),
+        MappingProxyType(unread(types)),
     )
 
 

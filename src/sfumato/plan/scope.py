@@ -88,6 +88,7 @@ class Scope:
         elif any(not each.qualified for each in alike):
             alike = tuple(each for each in alike if not each.qualified)
         if not alike:
+            self._refuse_unread(column.name)
             known = [each for each in self.listed if column.table is None or each.label.lower() == column.table.lower()]
             raise unknown("column", column.name, [*(each.spelling for each in known), *others])
         if len({each.meaning for each in alike}) > 1:
@@ -102,6 +103,16 @@ class Scope:
         if isinstance(expression, Call) and FUNCTIONS[expression.function].shape in (Shape.COMPARISON, Shape.PATTERN):
             self._refuse_texts_as_names(expression.arguments)
         return mapped(expression, self.resolve)
+
+    def _refuse_unread(self, name: str) -> None:
+        """A column that is there, of a type that no question reads."""
+        for table in self.rows.tables.values():
+            for spelt, type in table.unread.items():
+                if spelt.lower() == name.lower():
+                    raise UnsupportedQuery(
+                        f"column {spelt!r} must be a number, a text, a truth value, a date or a time; got {type}; "
+                        "ask the owner for a column with what you need of it"
+                    )
 
     def _refuse_texts_as_names(self, compared: tuple[Expression, ...]) -> None:
         """Two columns are compared by city = "München", and hardly ever meant."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sfumato.cli.init.declare import Said, toml_key, toml_value
-from sfumato.dataset.kind import Kind
+from sfumato.dataset.kind import Kind, unread
 from sfumato.dataset.name import names_a_person
 from sfumato.dataset.server import SERVERS
 from sfumato.dataset.source import CsvFiles, DuckdbTable, ParquetFiles, ServerTable, Source, read_source
@@ -47,6 +47,7 @@ class TableDraft:
     one_row_each: bool = False  # the owner said that every row is another person
     most_rows: int | None = None
     columns: Mapping[str, Said] = field(default_factory=dict, hash=False)
+    unread: Mapping[str, str] = field(default_factory=dict, hash=False)  # types that cannot be asked about
 
     @property
     def likely_unit(self) -> str | None:
@@ -64,7 +65,7 @@ def read_table(address: str, folder: Path) -> TableDraft:
     source = read_source(path)
     typed = not isinstance(source, CsvFiles)
     kinds: dict[str, Kind | None] = {name: kind if typed else None for name, kind in source.schema().items()}
-    return TableDraft(_name(source), _relative(source, path, folder), kinds)
+    return TableDraft(_name(source), _relative(source, path, folder), kinds, unread=unread(source.types()))
 
 
 def _name(source: Source) -> str:
@@ -150,6 +151,7 @@ def _table_lines(table: TableDraft) -> list[str]:
         f"[tables.{toml_key(table.name)}.columns]",
         *_FORMS,
         *(_column_line(name, kind, table) for name, kind in table.kinds.items()),
+        *(_commented(f"# {toml_key(name)}", f"cannot be asked about: {type}") for name, type in table.unread.items()),
     ]
 
 

@@ -81,6 +81,7 @@ _TYPES = {
     "int2": "smallint", "int4": "integer", "int8": "bigint", "float4": "real", "float8": "double",
     "varchar": "varchar", "bpchar": "char", "char": '"char"', "bool": "boolean", "timestamptz": "timestamptz",
 }  # fmt: skip
+_LET = "let the database's owner"
 _KINDS = {"v": "a view", "m": "a materialized view", "f": "a foreign table"}
 
 
@@ -178,9 +179,7 @@ class PostgresTable(ServerTable):
             self._check(connection)
             columns = self.described(connection).types
         if not columns:
-            raise InvalidArgument(
-                f"{self.label} must be readable; permission was denied; let the database's owner GRANT SELECT on it"
-            )
+            raise InvalidArgument(f"{self.label} must be readable; permission was denied; {_LET} GRANT SELECT on it")
         distinct(columns, where=self.label)
         return columns
 
@@ -188,7 +187,7 @@ class PostgresTable(ServerTable):
         """What the catalogue says of it, on a connection that is there."""
         oid, schema, table = self._find(connection)
         columns = connection.execute(_COLUMNS, [oid]).fetchall()
-        types = {name: _TYPES.get(type, type) for name, type in columns}
+        types = {name: _TYPES.get(type) or _array(type) for name, type in columns}
         return Described((schema, table), types, self._parts(connection, oid))
 
     def as_public(self) -> PostgresTable:
@@ -277,6 +276,11 @@ class PostgresTable(ServerTable):
             wanted = ", ".join(f"pg_catalog.set_config('{name}', '{value}', false)" for name, value in SETTINGS.items())
             connection.execute(f"SELECT {wanted}")
             yield connection
+
+
+def _array(type: str) -> str:
+    """The catalogue calls text[] `_text`."""
+    return f"{type[1:]}[]" if type.startswith("_") and "." not in type else type
 
 
 def _unquoted(name: str) -> str:

@@ -129,7 +129,10 @@ class SparkTable(ServerTable):
         except Exception:  # of several classes, and with names of others in its message
             rows = None
         if rows is None:
-            raise SourceNotFound(f"{self.label}: Spark has no such table, or this user may not read it; check its name")
+            raise SourceNotFound(
+                f"{self.label}: Spark has no such table, or this user may not read it; check its name, and save a "
+                "temporary view, which is its session's alone: frame.write.saveAsTable"
+            )
         said = {str(row[0]): str(row[1]) for row in rows if row[0]}
         if said.get("Type", "").upper() not in ("MANAGED", "EXTERNAL") and not self.public:
             # a query may tie the rows of many people together, so that one of them moves the rows of all
