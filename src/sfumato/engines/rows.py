@@ -194,7 +194,7 @@ class Rows:
         addresses = [f"CASE WHEN x{i} IS NOT NULL THEN {self.address(i)} END AS a{i}" for i in asked]
         return f"(SELECT *, {', '.join(addresses)} FROM {self.kept}) AS addressed"
 
-    def halved(self) -> str:
+    def halved(self, grouped: bool = True) -> str:
         """The rows that count, with what is released of y, the distance from the centre in spreads.
 
         Of a mean (1 + y) / 2 and 1 minus it; rounded towards zero, their absolute values add up to max(1, |y|) at most.
@@ -212,8 +212,8 @@ class Rows:
                     part = self.dialect.over(f"{side} * {side}", 4 * row)
                     halves.append(f"CASE WHEN x{i} IS NOT NULL THEN {part} END AS {name}{i}")
         if not halves:
-            return self.addressed()
-        return f"(SELECT *, {', '.join(halves)} FROM {self.addressed()}) AS halved"
+            return self.addressed(grouped)
+        return f"(SELECT *, {', '.join(halves)} FROM {self.addressed(grouped)}) AS halved"
 
     def away(self, measure: int) -> str:
         """The distance of a value from the centre in steps, at most 2**30 by the choice of the steps."""

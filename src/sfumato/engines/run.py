@@ -266,14 +266,23 @@ class SqlRun(Rows):
             parts = [self._own_part(step, weights[i], self._wide(i)) for i in which for step in steps[i]]
             adding = [self._adding(i) for i in which for _ in steps[i]]
             sums = [add(part) for add, part in zip(adding, parts, strict=True)]
-            return f"SELECT {self.place}, {', '.join(sums)} FROM {self.halved()}{self.by}"
+            return self._by_group(sums, self.halved(grouped=False))
         sums = [
             f"{whole} + {taken(self.dialect, step, i, self._wide(i))}"
             for i in which
             for whole, step in zip(self._whole(i), steps[i], strict=True)
         ]
-        joined = f"{self.halved()} LEFT JOIN {self._heavy(which, limits)} USING ({', '.join(self.units)})"
-        return f"SELECT {self.place}, {', '.join(sums)} FROM {joined}{self.by}"
+        heavy = self._heavy(which, limits)
+        return self._by_group(sums, f"{self.halved(grouped=False)} LEFT JOIN {heavy} USING ({', '.join(self.units)})")
+
+    def _by_group(self, sums: Sequence[str], rows: str) -> str:
+        """Sums of rows by the place of their group, which is looked up for sums rather than for rows, if it can be."""
+        if self.among == self.kept:
+            return f"SELECT {self.place}, {', '.join(sums)} FROM {rows}{self.by}"
+        (key,) = self.groups
+        named = ", ".join(f"{each} AS t{place}" for place, each in enumerate(sums))
+        summed = f"(SELECT {key}, {named} FROM {rows} GROUP BY {key}) AS summed"
+        return f"SELECT place, {', '.join(f't{i}' for i in range(len(sums)))} FROM {summed} JOIN keys USING ({key})"
 
     def _adding(self, measure: int) -> Callable[[str], str]:
         """How what rows give to a measure is added up."""
