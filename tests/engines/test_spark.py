@@ -107,9 +107,9 @@ def test_what_goes_wrong_is_said_before_the_charge(spark: Any, there: Tables, tm
     """A table that is gone, a view, and no table at all; the same rows by another name are the same people."""
     with pytest.raises(SourceNotFound, match="Spark has no such table"):
         sf.table("spark:default.nobody", unit="p")
-    spark.range(3).createOrReplaceTempView("passing")
+    spark.range(3).createOrReplaceTempView("fleeting")
     with pytest.raises(SourceNotFound, match="save a temporary view, which is its session's alone"):
-        sf.table("spark:passing", unit="id")
+        sf.table("spark:fleeting", unit="id")
     with pytest.raises(InvalidArgument, match="then 'spark:visits'"):
         sf.table(spark.range(3), unit="id")
     with pytest.raises(InvalidArgument, match="write spark:catalog"):
