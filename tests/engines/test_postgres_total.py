@@ -177,7 +177,7 @@ def test_a_column_that_is_computed_when_it_is_read_is_refused(server: Server) ->
         sf.table(server.at("t"), unit="p", columns={"y": sf.column(bounds=(0, 9))})
     curator = sf.Curator({"t": sf.table(server.at("t"), unit="p")}, allowance=1)
     assert curator.ask("SELECT SUM(x) AS x FROM t", epsilon=0.5, bounds="auto").rows
-    with pytest.raises(sf.errors.SfumatoError, match="column 'y' must be a number, .*; got virtual generated column"):
+    with pytest.raises(sf.errors.SfumatoError, match=r"column 'y' .* got virtual generated column"):
         curator.ask("SELECT COUNT(y) AS n FROM t", epsilon=0.5)
 
 
