@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+from fractions import Fraction
 
 from sfumato.curator.options import Options
-from sfumato.dataset.frame import Frame
 from sfumato.ledger.amount import UNIT, plain
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.request import Request
-from sfumato.plan.origin import canonical
 from sfumato.plan.price import PricedPlan
+from sfumato.plan.replay_text import STATISTICS, declaration_digest, expression_text, number_text, relation_text
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.sensitivity import Norm
 
@@ -22,12 +21,12 @@ _NOISE = {Norm.L1: "discrete Laplace", Norm.L2: "discrete Gaussian"}
 def promise_of(plan: PricedPlan, options: Options) -> str:
     """All that an answer promises, in one line: the same line, the same answer."""
     said = {
-        "epsilon": str(plan.epsilon),
-        "delta": str(plan.promise.delta),
-        "confidence": str(plan.confidence),
+        "epsilon": number_text(plan.epsilon),
+        "delta": number_text(plan.promise.delta),
+        "confidence": number_text(plan.confidence),
         "simultaneous": plan.simultaneous,
-        "shares": [str(measure.share.amount) for measure in plan.measures],
-        "keys": None if plan.selection is None else str(plan.selection.share.amount),
+        "shares": [number_text(measure.share.amount) for measure in plan.measures],
+        "keys": None if plan.selection is None else number_text(plan.selection.share.amount),
         "bound": None if options.bound is None else int(options.bound),
         "bounds": options.bounds,
         "tidy": options.tidy,
@@ -55,49 +54,36 @@ def _understood(plan: PricedPlan) -> str:
     """The question as it was understood: the same for all spellings of it, with all that was declared of the table."""
     bound = plan.bound
     parts = {
-        "from": canonical(bound.table),
-        "declared": _declaration(plan),
-        "where": None if bound.where is None else repr(bound.where.expression),
-        "groups": [repr(group.expression) for group in bound.groups],
+        "from": relation_text(bound.table),
+        "declared": declaration_digest(bound.table),
+        "where": None if bound.where is None else expression_text(bound.where.expression),
+        "groups": [expression_text(group.expression) for group in bound.groups],
         "measures": [
             [
-                measure.statistic.value,
-                None if measure.argument is None else repr(measure.argument.expression),
-                *map(str, measure.points),
+                STATISTICS[measure.statistic],
+                None if measure.argument is None else expression_text(measure.argument.expression),
+                *map(number_text, measure.points),
             ]
             for measure in bound.measures
         ],
-        "shown": [[column.name, repr(column.expression)] for column in bound.shown],
-        "having": None if bound.having is None else repr(bound.having),
-        "order": [[repr(sort.expression), sort.descending] for sort in bound.order],
+        "shown": [[column.name, expression_text(column.expression)] for column in bound.shown],
+        "having": None if bound.having is None else expression_text(bound.having),
+        "order": [[expression_text(sort.expression), sort.descending] for sort in bound.order],
         "limit": bound.limit,
     }
     return json.dumps(parts)
-
-
-def _declaration(plan: PricedPlan) -> str:
-    """A short name for all that the owner said of the tables; a change of it makes old answers stale."""
-    said: list[object] = [plan.bound.table.neighbours.value]
-    for name, table in plan.bound.table.tables.items():
-        source = table.source
-        said += [name, table.version, table.unit.columns, table.means, table.most_rows, table.inherits]
-        said.append(source.serial if isinstance(source, Frame) else sorted(source.identity))
-        said += [(column, str(declared)) for column, declared in sorted(table.columns.items())]
-    for name, public in plan.bound.table.public.items():
-        said += [
-            name,
-            public.version,
-            public.serial,
-            *((column, str(each)) for column, each in sorted(public.columns.items())),
-        ]
-    return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
 
 
 def _mechanisms(plan: PricedPlan) -> tuple[object, ...]:
     """Names and public parameters: noise, currency and share of every release that the plan may make."""
     listed: list[object] = []
     for look in () if plan.selection is None else plan.selection.rounds:
-        said = {"share": str(look.share.amount), "threshold": str(look.threshold), "delta": str(look.delta)}
+        public: dict[str, Fraction | int] = {
+            "share": look.share.amount,
+            "threshold": look.threshold,
+            "delta": look.delta,
+        }
+        said = {name: number_text(amount) for name, amount in public.items()}
         listed.append(["keys", _NOISE[plan.norm], said])
     for measure in () if plan.selection is not None and plan.selection.counts else plan.measures:
         shares = {
@@ -106,8 +92,8 @@ def _mechanisms(plan: PricedPlan) -> tuple[object, ...]:
             "bounds": measure.bounds_share,
             "centre": measure.centre_share,
         }
-        parts = {name: str(share.amount) for name, share in shares.items() if share}
-        listed.append([measure.measure.statistic.value, _NOISE[plan.norm], parts])
+        parts = {name: number_text(share.amount) for name, share in shares.items() if share}
+        listed.append([STATISTICS[measure.measure.statistic], _NOISE[plan.norm], parts])
     return tuple(listed)
 
 

@@ -1,4 +1,4 @@
-"""Where the rows of a question come from, in words for people and as text that tells one question from another."""
+"""Where the rows of a question come from, in words for people."""
 
 from __future__ import annotations
 
@@ -14,31 +14,6 @@ from sfumato.plan.relation import (
     Stacked,
     Stored,
 )
-
-
-def canonical(relation: Relation) -> list[object]:
-    """How the rows come about; the same for all spellings of it."""
-    match relation.how:
-        case Stored(name=name):
-            return ["table", name]
-        case Inherited(name=name, parent=parent, on=on):
-            return ["inherits", name, canonical(parent), list(map(list, on))]
-        case Filtered(source=source, where=where):
-            return ["where", canonical(source), repr(where.expression)]
-        case Grouped(source=source, keys=keys, aggregates=aggregates):
-            computed = [
-                [name, each.function, each.distinct, None if each.argument is None else repr(each.argument.expression)]
-                for name, each in aggregates
-            ]
-            return ["group", canonical(source), [[name, repr(key.expression)] for name, key in keys], computed]
-        case Joined(left=left, right=right, how=how, on=on, renamed=renamed, left_cap=first, right_cap=second):
-            said = [repr(on and on.expression), repr(first), repr(second)]
-            return [how.value, canonical(left), canonical(right), said, list(map(list, renamed))]
-        case Looked(left=left, name=name, how=how, on=on, renamed=renamed):
-            return [how.value, canonical(left), ["public", name], [repr(on.expression)], list(map(list, renamed))]
-        case Stacked(parts=parts):
-            stacked = ([canonical(part), list(map(repr, columns))] for part, columns in parts)
-            return ["stack", list(relation.columns), *stacked]
 
 
 def travels(relation: Relation) -> list[str]:
