@@ -29,10 +29,15 @@ docs: $(VENV)/developing
 course:
 	$(PYTHON) docs/course/notebooks.py build/course
 
-# The built wheel, installed into a clean environment, must give the same first answer, and hold the survey's page.
+# The wheel, built from the sdist and installed into a clean environment, must give the same first answer, and hold the
+# survey's page; wheel and sdist must hold the licence.
 wheel: $(VENV)/developing
 	rm -rf build
-	$(PIP) wheel --no-deps --wheel-dir build/wheel .
+	$(PYTHON) -m venv build/builder
+	build/builder/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt hatchling
+	build/builder/bin/python -m hatchling build --target sdist --directory build/sdist
+	$(PIP) wheel --no-deps --wheel-dir build/wheel build/sdist/*.tar.gz
+	$(PYTHON) tests/packed.py build/sdist build/wheel
 	$(PYTHON) -m venv build/clean
 	build/clean/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt build/wheel/*.whl
 	cd build && clean/bin/sfumato demo >/dev/null && clean/bin/sfumato --version

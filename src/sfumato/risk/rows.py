@@ -102,10 +102,20 @@ def database(memory: float) -> Iterator[Any]:
     with tempfile.TemporaryDirectory(prefix="sfumato-") as folder, closing(duckdb.connect(":memory:")) as engine:
         engine.execute(f"SET memory_limit = '{int(memory)}B'")
         engine.execute(f"SET temp_directory = {text_literal(folder)}")
-        engine.execute("SET enable_progress_bar = false")
+        _hide_progress(engine)
         engine.execute("SET TimeZone = 'UTC'")
         engine.execute("SET autoinstall_known_extensions = false")
         yield engine
+
+
+def _hide_progress(engine: Any) -> None:
+    """Turn DuckDB's own progress bar off.
+
+    In a notebook without ipywidgets DuckDB keeps the bar off and refuses every change of the setting, even to "off".
+    """
+    (on,) = engine.execute("SELECT current_setting('enable_progress_bar')").fetchone()
+    if on:
+        engine.execute("SET enable_progress_bar = false")
 
 
 def open_rows(engine: Any, source: Source, name: str, only: Sequence[str] | None = None) -> Rows:
