@@ -9,6 +9,7 @@ from multiprocessing.synchronize import Barrier
 
 from ledger.asking import question
 from sfumato.errors import BudgetExhausted
+from sfumato.ledger import snapshot
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.request import Reservation
 
@@ -22,8 +23,9 @@ def population(number: int) -> str:
     return f"round {number}"
 
 
-def run(address: str, name: str, rounds: int, start: Barrier, report: Connection) -> None:
+def run(address: str, name: str, rounds: int, every: int, start: Barrier, report: Connection) -> None:
     """What one process does: ask once per round, settle what was admitted, and say in which rounds that was."""
+    snapshot.INTERVAL = every
     ledger, admitted = Ledger.open(address), []
     for number in range(rounds):
         start.wait(_PATIENCE)
@@ -39,13 +41,14 @@ def run(address: str, name: str, rounds: int, start: Barrier, report: Connection
     report.close()
 
 
-def race(address: str, processes: int, rounds: int) -> Sequence[Sequence[int]]:
-    """The rounds in which each process was admitted."""
+def race(address: str, processes: int, rounds: int, every: int) -> Sequence[Sequence[int]]:
+    """The rounds in which each process was admitted; a snapshot is written after `every` so many entries."""
     start = CONTEXT.Barrier(processes)
     running, reports = [], []
     for number in range(processes):
         ours, theirs = CONTEXT.Pipe(duplex=False)
-        process = CONTEXT.Process(target=run, args=(address, f"analyst {number}", rounds, start, theirs), daemon=True)
+        name = f"analyst {number}"
+        process = CONTEXT.Process(target=run, args=(address, name, rounds, every, start, theirs), daemon=True)
         process.start()
         theirs.close()
         running.append(process)

@@ -209,7 +209,7 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing_behind(ledger: Ledger, t
             Ledger.restore(tmp_path / "damaged.jsonl", tmp_path / f"{number}.db")
         with Ledger.open(tmp_path / f"{number}.db") as empty:
             assert empty.head.number == 0
-    for text in ("", "{}\n", lines[0].replace('"format":1', '"format":2')):
+    for text in ("", "{}\n", lines[0].replace('"format":2', '"format":3')):
         (tmp_path / "damaged.jsonl").write_text(text)
         with pytest.raises(InvalidArgument):
             Ledger.restore(tmp_path / "damaged.jsonl", tmp_path / "new.db")

@@ -17,6 +17,7 @@ from sfumato.ledger.ledger import Ledger
 
 FIXTURES = Path(__file__).parent / "fixtures"
 HEADS = {1: "23-56f170d23822ca9f43858e2c660628e773b73714b6e75384c76784ec84a091b0"}
+NOT_YET = {1: {Kind.SNAPSHOT}}
 
 kept = pytest.mark.parametrize("file", sorted(FIXTURES.iterdir()), ids=lambda path: path.name)
 
@@ -36,8 +37,9 @@ def opened(file: Path, folder: Path) -> Ledger:
 def test_a_kept_ledger_verifies_with_its_head(file: Path, tmp_path: Path) -> None:
     """Every kind of entry is in it."""
     with opened(file, tmp_path) as ledger:
-        verified = ledger.verify(HEADS[int(file.stem.split("_")[1])])
-        assert {entry.kind for entry in ledger.entries()} == set(Kind)
+        version = int(file.stem.split("_")[1])
+        verified = ledger.verify(HEADS[version])
+        assert {entry.kind for entry in ledger.entries()} == set(Kind) - NOT_YET[version]
         assert verified.erased == 2
 
 

@@ -63,7 +63,7 @@ def test_a_ledger_of_a_newer_version_is_refused(shared: Ledger, address: str) ->
     with engine.begin() as connection:
         connection.exec_driver_sql("UPDATE sfumato_meta SET value = '99' WHERE name = 'schema_version'")
     engine.dispose()
-    with pytest.raises(LedgerUnavailable, match=r"newer version .its schema is 99, 1 is known here.; update Sfumato"):
+    with pytest.raises(LedgerUnavailable, match=r"newer version .its schema is 99, 2 is known here.; update Sfumato"):
         Ledger.open(address)
 
 

@@ -6,20 +6,27 @@
 
 A reservation counts as spent from the moment it is written, whatever became of it. Everything of one population adds
 up, whichever table, analyst or process spent it, since one person may be in all the tables.
+
+A snapshot is an entry that holds the balance of all entries before it. The fold can start with one; when it meets one
+on its way, it checks that the snapshot says what the fold has found.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from sfumato.accounting.filter import Filter
-from sfumato.errors import LedgerBroken
+from sfumato.errors import InvalidArgument, LedgerBroken
 from sfumato.ledger.allowance import Allowance
 from sfumato.ledger.amount import NOTHING, Amount
-from sfumato.ledger.entry import Entry, Head, Kind
+from sfumato.ledger.entry import Entry, Head, Kind, canonical
+from sfumato.ledger.typed_json import Codec, Leaf
+
+Find = Callable[[int], Entry | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +89,11 @@ NO_POPULATION = PopulationBalance(NO_ACCOUNT, {})
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """The state after the entries up to `head`."""
+    """The state after the entries up to `head`; `snapshot` is the number of the last snapshot, or 0."""
 
     head: Head
     at: int
+    snapshot: int
     populations: Mapping[str, PopulationBalance]
     sources: Mapping[str, str]
     open: Mapping[int, Entry]
@@ -94,7 +102,24 @@ class Balance:
     @classmethod
     def empty(cls, identity: str) -> Balance:
         """Before the first entry; a ledger's identity stands where that entry has the hash of an earlier one."""
-        return cls(Head(0, identity), 0, {}, {}, {}, frozenset())
+        return cls(Head(0, identity), 0, 0, {}, {}, {}, frozenset())
+
+    @classmethod
+    def restored(cls, entry: Entry, find: Find) -> Balance | None:
+        """The balance after a snapshot; None if a version with other fields wrote it; `find` looks up an entry."""
+        try:
+            detail = entry.details
+            if detail["shape"] != _SHAPE:
+                return None
+            read = _STATE.read(detail["balance"], find)
+            return cls(head=entry.head, at=entry.at, snapshot=entry.number, **read)
+        except (KeyError, TypeError, ValueError, InvalidArgument):
+            raise LedgerBroken(f"entry {entry.number} lacks what a {entry.kind.value} entry holds") from None
+
+    @property
+    def details(self) -> dict[str, object]:
+        """What a snapshot says of this balance: all of it but number, hash and time, which its entry has."""
+        return {"shape": _SHAPE, "balance": _STATE.write(self)}
 
     def population(self, name: str) -> PopulationBalance:
         """The balance of a population; an empty one where nothing is known of it."""
@@ -169,14 +194,21 @@ def _spent(balance: Balance, entry: Entry) -> Mapping[str, PopulationBalance]:
     return balance._with(entry, population.spend(_named(entry.analyst), entry.amount))
 
 
+def _next(
+    balance: Balance, entry: Entry, populations: Mapping[str, PopulationBalance], opened: Mapping[int, Entry]
+) -> Balance:
+    """What `replace` would make of it, in a third of the time: most entries come here."""
+    return Balance(entry.head, entry.at, balance.snapshot, populations, balance.sources, opened, balance.paused)
+
+
 def _reserved(balance: Balance, entry: Entry) -> Balance:
     opened = {**balance.open, entry.number: entry}
-    return Balance(entry.head, entry.at, _spent(balance, entry), balance.sources, opened, balance.paused)
+    return _next(balance, entry, _spent(balance, entry), opened)
 
 
 def _settled(balance: Balance, entry: Entry) -> Balance:
     _, remaining = balance._ended(entry)
-    return Balance(entry.head, entry.at, balance.populations, balance.sources, remaining, balance.paused)
+    return _next(balance, entry, balance.populations, remaining)
 
 
 def _failed(balance: Balance, entry: Entry) -> Balance:
@@ -201,6 +233,13 @@ def _merged(balance: Balance, entry: Entry) -> Balance:
     return balance._moved(entry, populations=_spent(balance, entry))
 
 
+def _snapshot(balance: Balance, entry: Entry) -> Balance:
+    shape = entry.details["shape"]
+    if entry.refers != (balance.snapshot or None) or (shape == _SHAPE and entry.detail != canonical(balance.details)):
+        raise LedgerBroken(f"snapshot {entry.number} says something else than the entries before it")
+    return balance._moved(entry, snapshot=entry.number)
+
+
 _FOLDS: Mapping[Kind, Callable[[Balance, Entry], Balance]] = {
     Kind.DECLARED: _declared,
     Kind.GRANTED: _granted,
@@ -212,4 +251,23 @@ _FOLDS: Mapping[Kind, Callable[[Balance, Entry], Balance]] = {
     Kind.LOOKED: _looked,
     Kind.ERASED: _erased,
     Kind.MERGED: _merged,
+    Kind.SNAPSHOT: _snapshot,
 }
+
+
+def _reference(written: Any, find: Find) -> Entry:
+    """An entry by number and hash: the snapshot says where it is, and the chain holds it."""
+    number, digest = written
+    entry = find(number)
+    if entry is None or entry.hash != digest:
+        raise LedgerBroken(f"entry {number} is not the one that a later snapshot refers to")
+    return entry
+
+
+_STATE = Codec(
+    Balance,
+    leaves={Entry: Leaf("Entry", lambda entry: [entry.number, entry.hash], _reference)},
+    without=("head", "at", "snapshot"),
+)
+_MEANING = 1  # changes when a field keeps its type and gets another meaning
+_SHAPE = hashlib.sha256(f"{_MEANING} {_STATE.shape}".encode()).hexdigest()[:16]

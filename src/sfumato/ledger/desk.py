@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from sfumato.errors import LedgerBroken, Refused, SfumatoError
-from sfumato.ledger import copies, operations
+from sfumato.ledger import copies, operations, snapshot
 from sfumato.ledger.balance import Balance
 from sfumato.ledger.draft import Draft, Operation, Policy
 from sfumato.ledger.entry import Entry, Head
@@ -70,6 +70,7 @@ class Desk:
                         ticket.result = draft.attempt(ticket.work)
                     except (SfumatoError, TypeError, ValueError, OverflowError) as refusal:
                         ticket.error = refusal  # of this operation alone
+                snapshot.take(draft)
                 work.append(draft.lines)
                 work.erase(draft.erased)
             self._balance = draft.balance
@@ -94,7 +95,7 @@ class Desk:
 
     def _caught_up(self, work: Transaction | MemoryTransaction) -> Balance:
         """The balance with what others wrote since; the last entry that was seen must still be there."""
-        balance = self._balance
+        balance = self._balance if self._balance.head.number else snapshot.start(self._identity, work)
         seen = balance.head
         entries = work.entries(after=max(0, seen.number - 1))
         if seen.number and getattr(next(entries, None), "hash", None) != seen.hash:

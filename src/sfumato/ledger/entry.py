@@ -43,6 +43,7 @@ class Kind(StrEnum):
     LOOKED = "looked"  # the owner looked at the failures
     ERASED = "erased"  # question and answer are gone
     MERGED = "merged"  # this was spent by a copy of this ledger
+    SNAPSHOT = "snapshot"  # the balance of all entries before it
 
 
 class Head(NamedTuple):

@@ -18,8 +18,11 @@ from typing import Any
 from sfumato.errors import InvalidArgument, LedgerBroken
 from sfumato.ledger.allowance import moment
 from sfumato.ledger.amount import DELTA_UNIT, UNIT, plain
-from sfumato.ledger.entry import COLUMNS, FORMAT, Entry, canonical, from_row, to_row
+from sfumato.ledger.entry import COLUMNS, Entry, canonical, from_row, to_row
 from sfumato.ledger.payload import Payload
+
+FORMAT = 2  # 2: the chain may hold snapshots, which version 0.1 does not know
+_READ = (1, FORMAT)
 
 Line = tuple[Entry, Payload | None]
 
@@ -97,8 +100,8 @@ def read_json(path: Path) -> Copy:
     first = next(lines, {})
     if first.get("sfumato") != "ledger" or not isinstance(first.get("identity"), str):
         raise InvalidArgument("a backup must begin with the line of a ledger; got another file; see Ledger.backup")
-    if first.get("format") != FORMAT:
-        raise InvalidArgument(f"a backup must have format {FORMAT}; got {first.get('format')!r}; update Sfumato")
+    if first.get("format") not in _READ:
+        raise InvalidArgument(f"a backup must have format 1 or 2; got {first.get('format')!r}; update Sfumato")
     return Copy(first["identity"], first.get("secret"), (_line(row) for row in lines))
 
 

@@ -37,6 +37,10 @@ class MemoryTransaction:
         """One entry."""
         return self._store.entries[number - 1] if 0 < number <= len(self._store.entries) else None
 
+    def snapshot(self) -> Entry | None:
+        """The last snapshot."""
+        return next((entry for entry in reversed(self._store.entries) if entry.kind is Kind.SNAPSHOT), None)
+
     def settled(self, reservation: int) -> int | None:
         """The number of the entry that settled a reservation."""
         return self._store.settled.get(reservation)

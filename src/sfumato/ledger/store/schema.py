@@ -85,4 +85,8 @@ def _create(connection: Connection) -> None:
         connection.exec_driver_sql(statement.replace("%", "%%") if not sqlite else statement)
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_create,)
+def _allow_snapshots(_: Connection) -> None:
+    """Version 2: the tables stay; the number keeps version 0.1, which knows no snapshots, from reading them."""
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_create, _allow_snapshots)

@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from sqlalchemy import BigInteger, Connection, Engine, Select, Text, bindparam, delete, insert, select, update
+from sqlalchemy import BigInteger, Connection, Engine, Select, Text, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from sfumato.errors import InvalidArgument, LedgerBroken, LedgerUnavailable
@@ -47,6 +47,8 @@ _ANSWERS = (
     .where(PAYLOAD.c.replay == bindparam("key", type_=Text))
     .order_by(PAYLOAD.c.number.desc())
 )
+_SNAPSHOT = select(*_ENTRY).where(_AFTER, ENTRY.c.kind == Kind.SNAPSHOT.value).order_by(ENTRY.c.number.desc()).limit(1)
+_LOOK_BACK = 2000  # entries
 _POSTGRES_LOCK = "SELECT pg_advisory_xact_lock(1936094573, 'sfumato_entry'::regclass::oid::int)"
 
 
@@ -83,6 +85,18 @@ class Transaction:
         """One entry."""
         row = self._connection.execute(select(*_ENTRY).where(ENTRY.c.number == number)).fetchone()
         return None if row is None else from_row(tuple(row))
+
+    def snapshot(self) -> Entry | None:
+        """The last snapshot, found by looking back from the end in ever longer steps."""
+        last = self._connection.execute(select(func.max(ENTRY.c.number))).scalar() or 0
+        steps = _LOOK_BACK
+        while True:
+            row = self._connection.execute(_SNAPSHOT, {"after": max(0, last - steps)}).fetchone()
+            if row is not None:
+                return from_row(tuple(row))
+            if steps >= last:
+                return None
+            steps *= 8
 
     def settled(self, reservation: int) -> int | None:
         """The number of the entry that settled a reservation."""
