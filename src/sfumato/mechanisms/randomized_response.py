@@ -206,7 +206,7 @@ class RandomizedResponse(Declared):
             value = (seen - self._lie) / self._gain
             error = math.sqrt(max(0.0, seen * (1 - seen)) / total) / self._gain
             ends = [(end - self._lie) / self._gain for end in seen_interval(answers.get(category, 0), total, miss)]
-            shares[category] = Share(value, error, (min(1.0, max(0.0, ends[0])), min(1.0, max(0.0, ends[1]))))
+            shares[category] = Share(value, error, clipped(ends[0], ends[1], (0.0, 1.0)))
         return shares
 
     def people_for(self, accuracy: checks.Number) -> int:
@@ -223,6 +223,22 @@ class RandomizedResponse(Declared):
             return -math.inf
         probability = self.truth if self._place(value) == self._place(output) else self._lie
         return math.log(probability) if probability > 0 else -math.inf
+
+
+def clipped(low: float, high: float, ends: tuple[float, float]) -> tuple[float, float]:
+    """An interval clipped to what is possible; one that lies wholly beyond an end keeps its width there.
+
+    Clipping alone would make it a point, which claims to know the value exactly. A wider interval covers no less.
+
+    >>> clipped(-0.25, 0.5, (0, 1)), clipped(1.25, 1.5, (0, 1))
+    ((0, 0.5), (0.75, 1))
+    """
+    least, greatest = ends
+    if low >= greatest:
+        return max(least, greatest - (high - low)), greatest
+    if high <= least:
+        return least, min(greatest, least + (high - low))
+    return max(least, low), min(greatest, high)
 
 
 def seen_interval(count: float, total: float, miss: float) -> tuple[float, float]:

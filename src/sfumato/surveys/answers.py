@@ -27,7 +27,7 @@ from sfumato.errors import DesignChanged, Duplicated, InvalidArgument, OutsideRa
 from sfumato.surveys.design import Design
 from sfumato.surveys.question import is_missing
 from sfumato.surveys.rows import Columns, read_file
-from sfumato.surveys.written import short
+from sfumato.surveys.written import SHORT, digest, short
 
 DESIGN, RESPONDENT, WEIGHT, STRATUM = "design", "respondent", "weight", "stratum"
 BESIDE = (DESIGN, RESPONDENT, WEIGHT, STRATUM)
@@ -38,24 +38,30 @@ UNCHECKED = "the answers have no column 'design', so nothing shows that they bel
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The columns of a survey's answers, as texts, and what stands beside them."""
+    """The columns of a survey's answers, as texts, what stands beside them, and the design they were read for."""
 
     columns: Mapping[str, list[str]] = field(hash=False)
     people: int
     weights: NDArray[np.float64] | None
     strata: list[str] | None
     notes: tuple[str, ...] = ()
+    design: str = ""
 
     def chosen(self, rows: Sequence[int]) -> Answers:
         """Some of the rows."""
         columns = {name: [column[i] for i in rows] for name, column in self.columns.items()}
         weights = None if self.weights is None else self.weights[list(rows)]
         strata = None if self.strata is None else [self.strata[i] for i in rows]
-        return Answers(columns, len(rows), weights, strata, self.notes)
+        return Answers(columns, len(rows), weights, strata, self.notes, self.design)
 
 
 def read_answers(survey: Design, source: Any, duplicates: Duplicates = "refuse") -> Answers:
-    """Read a .csv or .jsonl file, a mapping of columns, dictionaries or a frame; see the head of this module."""
+    """Read a .csv or .jsonl file, a mapping of columns, dictionaries or a frame; see the head of this module.
+
+    Answers that were read before are returned as they are, if they were read for this design.
+    """
+    if isinstance(source, Answers):
+        return _read_before(survey, source)
     columns = read_columns(source)
     missing = [item.name for item in survey.items if item.name not in columns]
     if missing:
@@ -73,7 +79,16 @@ def read_answers(survey: Design, source: Any, duplicates: Duplicates = "refuse")
     texts = {item.name: list(map(_text, columns[item.name])) for item in survey.items}
     weights = _weights(columns[WEIGHT]) if WEIGHT in columns else None
     strata = list(map(_text, columns[STRATUM])) if STRATUM in columns else None
-    return Answers(texts, people, weights, strata, tuple(filter(None, notes)))
+    return Answers(texts, people, weights, strata, tuple(filter(None, notes)), digest(survey))
+
+
+def _read_before(survey: Design, answers: Answers) -> Answers:
+    if answers.design != digest(survey):
+        raise DesignChanged(
+            f"answers must have been read for the design {short(survey)}; got answers of "
+            f"{answers.design[:SHORT] or 'none named'}; read them again: sf.survey.read_answers(design, file)"
+        )
+    return answers
 
 
 def read_columns(source: Any) -> Columns:

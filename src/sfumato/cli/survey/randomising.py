@@ -60,7 +60,7 @@ def randomise(
 
     The file has a column for each question, named like it, and perhaps respondent, weight and stratum, which are
     passed on as they are. Several answers to one question stand with ; between them, 'none' where none applies; a
-    question that was not answered is left empty.
+    question that was not answered is left empty, or, where several answers are allowed, says '(no answer)'.
 
     Example: sfumato survey randomise answers.csv --design survey.toml --output sent.csv
     """

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sfumato import charts
 from sfumato.errors import InvalidArgument
 from sfumato.mechanisms.local import BlockResponse, BoxResponse, PaddedResponse, UnaryResponse
+from sfumato.mechanisms.randomized_response import clipped
 from sfumato.surveys.estimating.score import Scores
 from sfumato.surveys.estimating.statistic import BEYOND, Estimate, Weights, effective, inside
 from sfumato.surveys.item import Item, Received
@@ -148,8 +149,7 @@ def moments(item: Item) -> Moments:
 
 
 def _cell(label: str, mean: float, error: float, interval: tuple[float, float]) -> Estimate:
-    ends = (max(0.0, min(1.0, interval[0])), min(1.0, max(0.0, interval[1])))
-    return Estimate(label, mean, error, ends, min(1.0, max(0.0, mean)))
+    return Estimate(label, mean, error, clipped(*interval, (0.0, 1.0)), min(1.0, max(0.0, mean)))
 
 
 def _pieces(people: int, wide: int) -> Iterator[slice]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato import checks
 from sfumato.errors import InvalidArgument
+from sfumato.mechanisms.randomized_response import clipped
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.rounding import down
 from sfumato.surveys.answers import Answers, Duplicates, read_answers
@@ -39,7 +40,7 @@ def estimate(
 ) -> Estimates:
     """Estimate every question from what was collected.
 
-    answers        a .csv or .jsonl file, columns, dictionaries or a frame of what was sent: `sf.survey.read_answers`
+    answers        what was sent: a .csv or .jsonl file, columns, dictionaries, a frame, or what `read_answers` returned
     questions      the names of some questions; all, unless said
     confidence     how often an interval covers
     simultaneous   whether it shall be so for all answers of a question at once
@@ -142,8 +143,7 @@ def _weighed(results: Sequence[Result], masses: Sequence[float]) -> list[Estimat
         value, error = float(shares @ values), math.sqrt(float((shares**2) @ errors**2))
         below, above = (np.maximum(reach * errors, far) for far in _reaches(results, place))
         low, high = value - math.hypot(*(shares * below)), value + math.hypot(*(shares * above))
-        interval = (max(ends[0], min(ends[1], low)), min(ends[1], max(ends[0], high)))
-        found.append(Estimate(label, value, error, interval))
+        found.append(Estimate(label, value, error, clipped(low, high, ends)))
     return found
 
 

@@ -27,7 +27,7 @@ from sfumato.mechanisms.local import (
     PiecewiseResponse,
     UnaryResponse,
 )
-from sfumato.mechanisms.randomized_response import seen_interval
+from sfumato.mechanisms.randomized_response import clipped, seen_interval
 from sfumato.surveys.item import Item, Received
 from sfumato.surveys.oracle import laplace_variance
 from sfumato.surveys.question import Boxes, Choice, Number
@@ -73,11 +73,8 @@ class Affine:
         return (mean - self.start) * self.scale
 
     def inside(self, low: float, high: float) -> tuple[float, float]:
-        """Two means as estimates, cut to what is possible."""
-        least, greatest = self.ends
-        cut = (min(greatest, max(least, self.value(each))) for each in (low, high))
-        first, second = cut
-        return first, second
+        """Two means as estimates, clipped to what is possible."""
+        return clipped(self.value(low), self.value(high), self.ends)
 
 
 def effective(weights: Weights) -> float:
@@ -192,8 +189,7 @@ def _number(item: Item, received: Received, weights: Weights | None, miss: float
     spread = max(float(np.average((values - mean) ** 2, weights=each)) for each in (mass, mass**2))
     error = math.sqrt(max(spread * people / max(1.0, people - 1), least) / people)
     reach = _reach(item, people, miss, error, line)
-    low, high = max(float(scale.low), mean - reach), min(float(scale.high), mean + reach)
-    return Estimate(MEAN, mean, error, (min(low, float(scale.high)), max(high, float(scale.low))))
+    return Estimate(MEAN, mean, error, clipped(mean - reach, mean + reach, _ends(scale)))
 
 
 def number_line(item: Item) -> tuple[tuple[float, float], float]:
