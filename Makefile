@@ -56,9 +56,12 @@ bench: $(VENV)/developing
 	$(BIN)/python bench/ledger.py --json bench/results/ledger.json
 	$(BIN)/python bench/engines.py --json bench/results/engines.json
 
-# The races on the ledger, five and ten times as long: some minutes for each store.
+# What the ledger withstands, at length: races, kills, flipped bits, faults of PostgreSQL. About half an hour on two cores.
+# docs/concepts/reliability.md shows what came out.
+SOAK := tests/ledger/test_race.py tests/ledger/test_threads.py tests/ledger/test_kill.py tests/ledger/test_flips.py \
+	tests/ledger/test_postgres_faults.py
 soak: $(VENV)/developing
-	SFUMATO_SOAK=1 $(BIN)/pytest -n 2 tests/ledger/test_race.py tests/ledger/test_threads.py
+	SFUMATO_SOAK=1 $(BIN)/pytest -n 2 -rP --durations=0 $(SOAK)
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sfumato needs Python 3.11 or newer: make PYTHON=python3.11 demo")'

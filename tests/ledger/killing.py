@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
-from fractions import Fraction
 from multiprocessing.connection import Connection
 
 from sqlalchemy import event
 
 from ledger.asking import question
 from ledger.racing import CONTEXT
+from sfumato.errors import BudgetExhausted
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.request import Reservation
 
@@ -52,12 +52,16 @@ def ask_once(report: Connection, address: str, population: str, name: str, last:
     report.send(steps.count)
 
 
-def ask_for_ever(report: Connection, address: str, population: str, name: str) -> None:
-    """Reserve and settle until killed."""
+def ask_until_killed(report: Connection, address: str, population: str) -> None:
+    """Reserve and settle until nothing is left, then wait for the end."""
     ledger, number = Ledger.open(address), 0
     while True:
         number += 1
-        reservation = ledger.reserve(question(f"{name} {number}", population=population, epsilon=Fraction(1, 10**6)))
+        try:
+            reservation = ledger.reserve(question(f"{number}", population=population))
+        except BudgetExhausted:
+            report.send(("exhausted", 0))
+            signal.pause()
         assert isinstance(reservation, Reservation)
         report.send(("reserved", reservation.number))
         report.send(("settled", ledger.settle(reservation, "answer").number))

@@ -105,6 +105,11 @@ class Desk:
             )
         for entry in entries:
             balance = balance.after(entry)
+        if (stored := work.head()) != balance.head:
+            raise LedgerBroken(
+                f"the ledger ends at entry {balance.head}, but says that {stored} is its last: its end was cut off, or "
+                "something else than a ledger wrote to it; restore a backup into a new ledger and merge this one"
+            )
         return balance
 
     def entries(self, after: int) -> Iterator[Entry]:
@@ -127,7 +132,10 @@ class Desk:
         """Walk the whole ledger; what this desk knew before must come out again."""
         cached = self._balance
         with self._long, self.store.read() as work:
-            return verify(self._identity, work.lines(), head=head, stored=work.head(), cached=cached)
+            verified = verify(self._identity, work.lines(), head=head, stored=work.head(), cached=cached)
+        with self._long:
+            self.store.check()
+        return verified
 
     def take(self, copy: Copy) -> None:
         """Append what a copy has more, in one transaction that is verified before it counts."""

@@ -12,8 +12,9 @@ from sqlalchemy.exc import ArgumentError
 from sfumato.entropy import Entropy
 from sfumato.errors import InvalidArgument, LedgerUnavailable
 from sfumato.ledger.payload import fresh
+from sfumato.ledger.store.failure import unavailable
 from sfumato.ledger.store.schema import MIGRATIONS
-from sfumato.ledger.store.store import Store, Transaction, unavailable
+from sfumato.ledger.store.store import Store, Transaction
 from sfumato.owned import owned
 
 WAIT = 30  # seconds for a lock

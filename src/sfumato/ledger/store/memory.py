@@ -133,6 +133,9 @@ class MemoryStore:
         """Refused: only a dump can be made."""
         raise InvalidArgument(f"a backup of a ledger in memory must end in .jsonl; got {path.name!r}; rename it")
 
+    def check(self) -> None:
+        """Memory has no pages that could be damaged."""
+
     def scrub(self) -> None:
         """Nothing of what was erased is left in memory."""
 

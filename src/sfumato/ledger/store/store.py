@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any, cast
 
 from sqlalchemy import BigInteger, Connection, Engine, Select, Text, bindparam, delete, func, insert, select, update
-from sqlalchemy.exc import DBAPIError
 
 from sfumato.errors import InvalidArgument, LedgerBroken, LedgerUnavailable
 from sfumato.ledger.entry import COLUMNS, Entry, Head, Kind, from_row, to_row
 from sfumato.ledger.payload import Payload
 from sfumato.ledger.portable import Line, replacing
+from sfumato.ledger.store.failure import unavailable
 from sfumato.ledger.store.schema import ENTRY, META, PAYLOAD
 
 _PAGE = 1000
@@ -242,6 +242,14 @@ class Store:
         ):
             cast(sqlite3.Connection, connection.connection.driver_connection).backup(target)
 
+    def check(self) -> None:
+        """Have SQLite look at every page and every index of its file; PostgreSQL has checksums and tools of its own."""
+        if self.sqlite:
+            with unavailable("nothing was verified"), self._connect() as connection:
+                found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+            if found != "ok":
+                raise LedgerBroken("the ledger's file is damaged; restore a backup into a new ledger")
+
     def scrub(self) -> None:
         """Let erased text also leave SQLite's write-ahead log; PostgreSQL does it when it vacuums."""
         if self.sqlite:
@@ -259,39 +267,3 @@ class Store:
     def close(self) -> None:
         """Give the connections back."""
         self.engine.dispose()
-
-
-@contextmanager
-def unavailable(consequence: str) -> Iterator[None]:
-    """Turn what a database says into `LedgerUnavailable` or `LedgerBroken`; no path, host or value gets into it."""
-    try:
-        yield
-    except (DBAPIError, sqlite3.Error) as error:
-        broken, reason = _reason(error.orig if isinstance(error, DBAPIError) else error)
-        if broken:
-            raise LedgerBroken(f"the ledger cannot be read: {reason}; restore a backup into a new ledger") from error
-        raise LedgerUnavailable(f"the ledger must be readable and writable; {reason}; {consequence}") from error
-
-
-_SQLITE = {  # the beginning of SQLite's name of an error -> whether the ledger is broken, what to say
-    "SQLITE_BUSY": (False, "another program keeps it locked; try again"),
-    "SQLITE_LOCKED": (False, "another program keeps it locked; try again"),
-    "SQLITE_FULL": (False, "the disk is full; make room and try again"),
-    "SQLITE_IOERR": (False, "the disk refuses to read or write, perhaps for want of room; try again"),
-    "SQLITE_READONLY": (False, "it may only be read; allow writing to its file and folder"),
-    "SQLITE_CANTOPEN": (False, "its file cannot be opened; see that its folder exists and may be written to"),
-    "SQLITE_CORRUPT": (True, "its file is damaged"),
-    "SQLITE_NOTADB": (True, "its file is no SQLite database"),
-}
-
-
-def _reason(error: Any) -> tuple[bool, str]:
-    name = getattr(error, "sqlite_errorname", None) or ""
-    for beginning, found in _SQLITE.items():
-        if name.startswith(beginning):
-            return found
-    if getattr(error, "sqlstate", None) == "55P03":
-        return False, "another program keeps it locked; try again"
-    if not name and "OperationalError" in type(error).__name__:
-        return False, "the database cannot be reached; try again"
-    return False, "the database refuses; the cause is in the traceback"
