@@ -44,7 +44,7 @@ def test_answers_read_for_another_design_are_refused() -> None:
     sent = sv.randomise_all(SURVEY, {"smoker": ["yes"] * 10, "symptoms": ["none"] * 10}, Seeded(1))
     del sent["design"]
     read = sv.read_answers(SURVEY, sent)
-    with pytest.raises(DesignChanged, match=r"must have been read for the design .*read_answers"):
+    with pytest.raises(DesignChanged, match=r"must have been read for the design .*with this design"):
         sv.estimate(other, read)
 
 

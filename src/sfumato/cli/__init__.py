@@ -18,6 +18,7 @@ from sfumato.cli.failure import report
 from sfumato.cli.init import init
 from sfumato.cli.questions import ask, explain, quote
 from sfumato.cli.risk import risk
+from sfumato.cli.streams import OutputLost, guarded
 
 _DEBUG = "--debug"
 
@@ -27,7 +28,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,  # they print local variables
     help="Private data analysis with honest error bars.",
     epilog=(
-        "Exit codes: 0 answer, 1 doctor or defect, 2 usage, 3 refused, 4 engine, 5 ledger, 6 refuted, 130 interrupted."
+        "Exit codes: 0 answer, 1 doctor or defect, 2 usage, 3 refused, 4 engine, 5 ledger, 6 refuted, "
+        "7 output not written, 130 interrupted, 141 pipe closed."
     ),
 )
 _COUNT = '"SELECT region, COUNT(*) AS n FROM visits GROUP BY region"'
@@ -87,6 +89,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not debug:  # the owner's log repeats what is said here, and the ledger keeps
         logging.getLogger("sfumato.owner").addHandler(logging.NullHandler())
     try:
-        app([each for each in given if each != _DEBUG], prog_name="sfumato")
+        with guarded():
+            code = _run([each for each in given if each != _DEBUG], debug)
+    except OutputLost as lost:
+        with guarded():  # standard error may lie on the same full disk
+            code = report(lost, debug=debug)
+    sys.exit(code)
+
+
+def _run(arguments: list[str], debug: bool) -> int | str | None:
+    """Run a command; its exit code, as `sys.exit` takes it."""
+    try:
+        app(arguments, prog_name="sfumato")
+    except SystemExit as ended:
+        return ended.code
+    except OutputLost:
+        raise
     except Exception as error:
-        sys.exit(report(error, debug=debug))
+        return report(error, debug=debug)
+    return 0

@@ -2,7 +2,7 @@
 
     0  an answer           2  usage        4  the engine failed; the question is charged
     1  doctor, or defect   3  refused      5  the ledger is unavailable or broken        130  interrupted
-    6  an audit refuted a claim
+    6  an audit refuted a claim            7  the output cannot be written               141  its reader closed the pipe
 
 Refused means that nothing was charged, but for the pilot of a `--within` where the message says so.
 """
@@ -14,6 +14,7 @@ import traceback
 from typing import NamedTuple
 
 from sfumato.cli.screen import errors, say
+from sfumato.cli.streams import KEPT, OutputLost
 from sfumato.errors import (
     BudgetExhausted,
     EngineFailed,
@@ -24,7 +25,8 @@ from sfumato.errors import (
     SfumatoError,
 )
 
-DEFECT, USAGE, REFUSED, ENGINE, LEDGER, REFUTED, INTERRUPTED = 1, 2, 3, 4, 5, 6, 130
+DEFECT, USAGE, REFUSED, ENGINE, LEDGER, REFUTED, UNWRITTEN, INTERRUPTED = 1, 2, 3, 4, 5, 6, 7, 130
+PIPE_CLOSED = 141  # 128 and the number of SIGPIPE, as the shell says it of programs that this signal ends
 
 _CODES: tuple[tuple[type[SfumatoError], int, str], ...] = (
     (Refused, REFUSED, "refused"),
@@ -95,6 +97,9 @@ class Failure(NamedTuple):
 
 def read(error: Exception) -> Failure:
     """What an error comes to."""
+    if isinstance(error, OutputLost):
+        hint = f"write it to another place{f'. {KEPT}' if error.kept else ''}"
+        return Failure("error", f"standard output cannot be written: {error}", hint, UNWRITTEN)
     if not isinstance(error, SfumatoError):
         line = f"something unexpected happened ({type(error).__name__}); this is a defect of Sfumato"
         return Failure("error", line, "run it again with --debug, and report what that shows", DEFECT)
@@ -121,6 +126,10 @@ def report(error: Exception, *, debug: bool) -> int:
     console, failure = errors(), read(error)
     if debug:
         console.out("".join(traceback.format_exception(error)), highlight=False)
+    if isinstance(error, OutputLost) and error.is_closed_pipe:  # a reader who has seen enough needs no complaint
+        if error.kept:
+            say(console, KEPT)
+        return PIPE_CLOSED
     say(console, f"{failure.word}: {failure.line}", "bold red", indent="  ")
     if failure.hint:
         say(console, f"  hint: {failure.hint}", indent="        ")

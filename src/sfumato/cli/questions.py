@@ -18,6 +18,7 @@ from sfumato.cli.formats import Format, Target
 from sfumato.cli.made_up import made_up_curator
 from sfumato.cli.progress import working
 from sfumato.cli.screen import errors, output, say, show
+from sfumato.cli.streams import keeping
 from sfumato.curator.answer import AGAIN, Answer
 from sfumato.curator.curator import Curator
 from sfumato.curator.options import Options
@@ -65,14 +66,15 @@ def ask(
             accuracy = {"epsilon": epsilon, "within": given.read_within(within)}
             answer = _ask(curator, text, analyst, accuracy | options, quiet=quiet)
             amount = _amount(curator, text, float(answer.guarantee.epsilon), options)
-        target.write(answer)
-        if explain:
-            say(output(), answer.explain())
-        if not (quiet or dry_run):
-            again = AGAIN in answer.receipt.notes
-            cost = "nothing, since it was asked before" if again else said_cost(answer.guarantee)
-            on_screen = format is Format.TABLE and output_file is None
-            _say_left(curator, analyst, amount, f"Cost: {cost}", answer.receipt.id, to_output=on_screen)
+        with nullcontext() if dry_run else keeping():
+            target.write(answer)
+            if explain:
+                say(output(), answer.explain())
+            if not (quiet or dry_run):
+                again = AGAIN in answer.receipt.notes
+                cost = "nothing, since it was asked before" if again else said_cost(answer.guarantee)
+                on_screen = format is Format.TABLE and output_file is None
+                _say_left(curator, analyst, amount, f"Cost: {cost}", answer.receipt.id, to_output=on_screen)
 
 
 @asking

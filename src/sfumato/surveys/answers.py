@@ -86,7 +86,7 @@ def _read_before(survey: Design, answers: Answers) -> Answers:
     if answers.design != digest(survey):
         raise DesignChanged(
             f"answers must have been read for the design {short(survey)}; got answers of "
-            f"{answers.design[:SHORT] or 'none named'}; read them again: sf.survey.read_answers(design, file)"
+            f"{answers.design[:SHORT] or 'none named'}; read the file again, with this design"
         )
     return answers
 
