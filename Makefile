@@ -61,7 +61,7 @@ bench: $(VENV)/developing
 SOAK := tests/ledger/test_race.py tests/ledger/test_threads.py tests/ledger/test_kill.py tests/ledger/test_flips.py \
 	tests/ledger/test_postgres_faults.py
 soak: $(VENV)/developing
-	SFUMATO_SOAK=1 $(BIN)/pytest -n 2 -rP --durations=0 $(SOAK)
+	SFUMATO_SOAK=1 $(BIN)/pytest -n 2 --dist worksteal -rP --durations=0 -o faulthandler_timeout=7200 $(SOAK)
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Sfumato needs Python 3.11 or newer: make PYTHON=python3.11 demo")'

@@ -13,8 +13,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from ledger.asking import NOON, Clock, question, reserve
-from sfumato.ledger.entry import FORMAT
+from sfumato.ledger import snapshot
 from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.portable import FORMAT
 from sfumato.ledger.store.schema import MIGRATIONS
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
@@ -57,6 +58,7 @@ def threshold_number(ledger: Ledger) -> int:
 
 def main() -> None:
     clock = Clock()
+    snapshot.INTERVAL = 8  # some snapshots, and entries before, between and after them
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with Ledger.open(folder / "ledger.db", clock=clock, entropy=Seeded(1)) as ledger:

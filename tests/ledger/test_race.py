@@ -29,3 +29,4 @@ def test_fifty_processes_get_exactly_the_ten_answers_that_were_allowed(address: 
         assert written[Kind.SNAPSHOT] and not verified.balance.open
         spent = {name: people.account.spent.epsilon for name, people in verified.balance.populations.items()}
         assert spent == {population(number): 10**9 for number in range(ROUNDS)}
+        print(f"{ROUNDS} rounds of {PROCESSES} processes, {dict(written)}")
