@@ -14,7 +14,7 @@ import pytest
 import sfumato as sf
 from sfumato.curator.curator import Curator
 from sfumato.dataset.table import Through
-from sfumato.errors import InvalidArgument, SourceNotFound, UnsupportedQuery
+from sfumato.errors import InvalidArgument, Refused, SourceNotFound, UnsupportedQuery
 from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
 
@@ -75,12 +75,14 @@ def two(ledger: Ledger, means: dict[str, str], versions: tuple[str, str] = ("1",
 
 @pytest.mark.usefixtures("folder")
 def test_units_that_mean_something_else_are_another_question() -> None:
-    """What is compared follows from what columns mean, which no stored answer knew."""
+    """What is compared follows from what columns mean, which no stored answer knew; a ledger holds one meaning."""
     ledger = Ledger.in_memory()
     by_names = "SELECT COUNT(*) AS n FROM t JOIN s ON t.a = s.c AND t.b = s.d"
     crossed = "SELECT COUNT(*) AS n FROM t JOIN s ON t.a = s.d AND t.b = s.c"
     assert rounded(two(ledger, {"p": "c", "q": "d"}), by_names) == [200]
-    assert rounded(two(ledger, {"q": "c", "p": "d"}), crossed) == [0]
+    with pytest.raises(Refused, match="must keep the unit"):
+        two(ledger, {"q": "c", "p": "d"})
+    assert rounded(two(Ledger.in_memory(), {"q": "c", "p": "d"}), crossed) == [0]
 
 
 @pytest.mark.usefixtures("folder")
@@ -136,7 +138,8 @@ def test_what_a_ledger_has_as_private_is_not_public_elsewhere(folder: Path) -> N
     pq.write_table(pa.table({"a": [1]}), "more/1.parquet")
     sf.Curator({"t": sf.table("t.parquet", unit="a")}, allowance=9, ledger="ledger.db")
     with pytest.raises(InvalidArgument, match="the ledger has it as private"):
-        sf.Curator({"s": sf.table("s.parquet", unit="c"), "t": sf.public("t.parquet")}, allowance=9, ledger="ledger.db")
+        others = {"s": sf.table("s.parquet", unit={"a": "c"}), "t": sf.public("t.parquet")}
+        sf.Curator(others, allowance=9, ledger="ledger.db")
     pq.write_table(pa.table({"a": [2]}), "2.parquet")
     curator = sf.Curator({"m": sf.table("more/*.parquet", unit="a"), "p": sf.public("2.parquet")}, allowance=9)
     os.symlink(folder / "2.parquet", folder / "more" / "2.parquet")
@@ -167,7 +170,7 @@ def test_an_explanation_names_no_file_of_anybody(kind: str) -> None:
         frame = pd.DataFrame({"who": [name], "x": [1.0]})
         getattr(frame, f"to_{kind}")(f"people/{name}.{kind}", index=False)
     table = sf.table(f"people/*.{kind}", unit="who", most_rows=1)
-    curator = sf.Curator({"t": table, "o": sf.table("t.parquet", unit="a")}, allowance=9)
+    curator = sf.Curator({"t": table, "o": sf.table("t.parquet", unit={"who": "a"})}, allowance=9)
     for rows in ("t", "t JOIN (SELECT who, COUNT(*) AS n FROM t GROUP BY who) AS s ON t.who = s.who", "o"):
         said = curator.ask(f"SELECT COUNT(*) AS n FROM {rows}", epsilon=1).explanation
         assert not [each for each in ("ann.", "bob.", os.getcwd()) if each in said]

@@ -198,7 +198,7 @@ def test_an_answer_has_rows_intervals_and_frames(tmp_path: Path) -> None:
     assert [float(row["n"]) for row in written] == [row["n"] for row in answer.rows]
     assert "inf" in str(answer) and "none" in str(answer)  # fifty people are too few for an upper end
     assert "±" in str(curator().ask("SELECT COUNT(*) AS n FROM t", epsilon=2, bound=4))
-    assert answer.receipt.id.startswith("2-") and "8" in answer.receipt.remaining
+    assert answer.receipt.id.startswith("3-") and "8" in answer.receipt.remaining
     assert "epsilon" in answer.explain() and "pid" in answer.explain()
 
 

@@ -91,9 +91,9 @@ def test_another_promise_is_another_question(tmp_path: Path, other: dict[str, An
 
 
 def test_other_data_or_another_declaration_makes_answers_stale(tmp_path: Path) -> None:
-    """A new version label or other keys: a new answer, and the allowance is not refilled."""
+    """A new version label, another limit: a new answer, and the allowance is not refilled."""
     curator(tmp_path).ask(COUNT, epsilon=0.5)
-    for more in ({"version": "2"}, {"most_rows": 5}, {"neighbours": "replace"}):
+    for more in ({"version": "2"}, {"most_rows": 5}, {"version": "2", "most_rows": 6}):
         declared = visits(tmp_path, **more)
         Curator({"visits": declared}, allowance=2, ledger=tmp_path / "ledger.db").ask(COUNT, epsilon=0.5)
     assert curator(tmp_path).remaining().epsilon == 0
@@ -181,7 +181,7 @@ def test_one_source_belongs_to_one_population(tmp_path: Path) -> None:
     link.symlink_to(tmp_path / "visits.parquet")
     with pytest.raises(InvalidArgument, match="belongs to 'everyone'"):
         Curator({"t": table(link)}, allowance=9, ledger=tmp_path / "ledger.db", population="others")
-    again = Curator({"t": table(link)}, allowance=2, ledger=tmp_path / "ledger.db")
+    again = Curator({"t": table(link, unit="pid")}, allowance=2, ledger=tmp_path / "ledger.db")
     with pytest.raises(BudgetExhausted):
         again.ask("SELECT COUNT(*) AS n FROM t", epsilon=0.1)
 

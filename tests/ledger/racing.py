@@ -8,10 +8,11 @@ from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 
 from ledger.asking import question
-from sfumato.errors import BudgetExhausted
+from sfumato.errors import BudgetExhausted, Refused
 from sfumato.ledger import snapshot
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.request import Reservation
+from sfumato.privacy.guarantee import Guarantee
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["sfumato.ledger.ledger", "sfumato.ledger.store.connect", "psycopg", "multiprocessing"])
@@ -58,3 +59,37 @@ def race(address: str, processes: int, rounds: int, every: int) -> Sequence[Sequ
         process.join(_PATIENCE)
         assert process.exitcode == 0
     return admitted
+
+
+def bind(address: str, unit: str, rounds: int, start: Barrier, report: Connection) -> None:
+    """What one process does: declare a source of its own round with its unit, and say whether that was admitted."""
+    ledger, became = Ledger.open(address), []
+    for number in range(rounds):
+        start.wait(_PATIENCE)
+        try:
+            ledger.bind(population(number), unit, {f"round {number}.csv": unit}, guarantee=Guarantee(epsilon=1))
+            became.append([unit])
+        except Refused:
+            became.append([None])
+    ledger.close()
+    report.send(became)
+    report.close()
+
+
+def race_to_bind(address: str, processes: int, rounds: int) -> Sequence[Sequence[Sequence[str | None]]]:
+    """What became of each process in each round; half of them say one unit, half another."""
+    units = ("one row; neighbors add-remove", 'all rows of one "person"; neighbors add-remove')
+    start = CONTEXT.Barrier(processes)
+    running, reports = [], []
+    for number in range(processes):
+        ours, theirs = CONTEXT.Pipe(duplex=False)
+        process = CONTEXT.Process(target=bind, args=(address, units[number % 2], rounds, start, theirs), daemon=True)
+        process.start()
+        theirs.close()
+        running.append(process)
+        reports.append(ours)
+    became = [report.recv() for report in reports]
+    for process in running:
+        process.join(_PATIENCE)
+        assert process.exitcode == 0
+    return became

@@ -18,7 +18,7 @@ from sfumato.ledger.ledger import Ledger
 FIXTURES = Path(__file__).parent / "fixtures"
 HEADS = {
     1: "23-56f170d23822ca9f43858e2c660628e773b73714b6e75384c76784ec84a091b0",
-    2: "25-50bc673ac399665a24af251ea9205270df2ff7426fa754e30714b817fbdee5b6",
+    2: "25-23ac10540b360c0875d34bbd2068287c3a914ed60dd70ceea2bb65829ffd8502",
 }
 NOT_YET = {1: {Kind.SNAPSHOT}, 2: set()}
 

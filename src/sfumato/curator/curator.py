@@ -28,17 +28,25 @@ from sfumato.curator.quote import Quote, quote_of
 from sfumato.curator.release import NoisyReleaser, Releaser
 from sfumato.curator.result import rows_of
 from sfumato.curator.stored import read_answer, write_answer
-from sfumato.curator.tables import check_alike, check_not_public, read_tables
+from sfumato.curator.tables import check_allowance, check_not_public, read_tables
 from sfumato.curator.within import Within, ask_within, quote_within
 from sfumato.dataset.files import CsvFiles
-from sfumato.dataset.frame import Frame
+from sfumato.dataset.protected import bindings_of, check_one_unit, meaning_of
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
 from sfumato.engines.choose import EngineOfTables, check_together
 from sfumato.engines.duckdb_matches import most_matches
 from sfumato.engines.engine import FAILED, Engine
 from sfumato.entropy import SYSTEM
-from sfumato.errors import BudgetExhausted, EngineFailed, EngineTimeout, InvalidArgument, SfumatoError, SourceNotFound
+from sfumato.errors import (
+    BudgetExhausted,
+    EngineFailed,
+    EngineTimeout,
+    InvalidArgument,
+    Refused,
+    SfumatoError,
+    SourceNotFound,
+)
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.request import Replay, Reservation
 from sfumato.plan.bind import bind
@@ -52,6 +60,10 @@ EVERYONE = "everyone"  # the population, where the owner names none
 OWNER_LOG = logging.getLogger("sfumato.owner")
 _BROKEN_ROWS = "%s: rows that cannot be read are left out, and fields of another type are missing"
 _NOT_KEPT = "This answer could not be kept in the ledger: to ask it again costs again."
+_ANOTHER_UNIT = (
+    "a table must have the unit that it was declared with; it now has a part that the ledger holds with another; "
+    "nothing was charged; ask the owner"
+)
 
 
 class Curator:
@@ -83,21 +95,28 @@ class Curator:
         self._replay = replay
         self._engine = engine or EngineOfTables()
         self._releaser = releaser or NoisyReleaser()
-        check_alike(self.tables, self.allowance)
-        self.ledger.establish(population, self.allowance)
+        bindings = {name: bindings_of(name, self.tables) for name in self.tables}
+        check_one_unit(self.tables, bindings)
+        check_allowance(self.tables, self.allowance)
         for table in self.tables.values():
             if isinstance(table.source, CsvFiles):  # said of every such file, so that it says nothing of its rows
                 OWNER_LOG.info(_BROKEN_ROWS, table.source.label)
+        self._meaning = meaning_of(next(iter(self.tables)), self.tables)
         self._declared: frozenset[str] = frozenset()
-        self._declare(frozenset(source for table in self.tables.values() for source in _sources(table)))
+        self._declare({source: unit for bound in bindings.values() for source, unit in bound.items()}, self.allowance)
         check_not_public(self.ledger.balance().sources if self.public else (), self.public)
 
-    def _declare(self, sources: frozenset[str]) -> None:
-        """Tell the ledger whose these sources are; it refuses those of other people."""
-        if new := sources - self._declared:
+    def _declare(self, units: Mapping[str, str], allowance: Guarantee | None = None) -> None:
+        """Tell the ledger whose these sources are, and by which unit; it refuses others than it knows."""
+        if new := {source: unit for source, unit in units.items() if source not in self._declared}:
             check_not_public(new, self.public)
-            self.ledger.declare(self.population, sorted(new))
-            self._declared |= new
+            try:
+                self.ledger.bind(self.population, self._meaning, new, guarantee=allowance)
+            except Refused:
+                if allowance is not None:
+                    raise
+                raise Refused(_ANOTHER_UNIT) from None  # an analyst asks: a file's name may be a person's
+            self._declared |= new.keys()
 
     def plan(self, question: str, epsilon: checks.Number, options: Options) -> PricedPlan:
         """Understand and price a question; no data is touched."""
@@ -213,8 +232,8 @@ class Curator:
     ) -> Answer:
         plan = self.plan(question, epsilon, chosen)
         tell = telling(plan, progress)
-        for table in plan.bound.table.tables.values():
-            self._declare(_still_there(table))  # a glob may find more by now
+        for name in plan.bound.table.tables:
+            self._declare(_still_there(name, self.tables))  # a glob may find more by now
         promise = promise_of(plan, chosen) + ("" if self._replay else f" {SYSTEM.bits(128):032x}")
         tell(At.RESERVING)
         held = self.ledger.reserve(request_of(plan, question, promise, self.population, analyst))
@@ -282,18 +301,13 @@ def _open(ledger: Ledger | str | os.PathLike[str] | None) -> Ledger:
     return ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
 
 
-def _sources(table: Table) -> frozenset[str]:
-    """What tells in any process whether two tables hold the same people; a frame is known to its process only."""
-    return frozenset() if isinstance(table.source, Frame) else table.source.identity
-
-
-def _still_there(table: Table) -> frozenset[str]:
+def _still_there(name: str, tables: Mapping[str, Table]) -> dict[str, str]:
     """The sources as they are now; refused before anything is charged if one is gone, without the owner's path."""
     try:
-        return _sources(table)
+        return bindings_of(name, tables)
     except SourceNotFound:
         raise SourceNotFound(
-            f"{table.source.label} must be where it was declared; it is gone; nothing was charged; ask the owner"
+            f"{tables[name].source.label} must be where it was declared; it is gone; nothing was charged; ask the owner"
         ) from None
 
 

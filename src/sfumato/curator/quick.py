@@ -1,7 +1,8 @@
 """One line for a frame in memory: `sf.ask("SELECT ...", data={"people": frame}, unit="person_id", epsilon=1)`.
 
-All such questions of one process add up in one ledger, which has no allowance of its own: it counts, and the receipt
-says what was spent so far. Who guards data for others uses a `Curator`.
+All such questions of one process about units of one meaning add up in one ledger, which has no allowance of its own: it
+counts, and the receipt says what was spent so far. A source keeps the unit that it was first asked with. Use a
+`Curator` to guard data for others.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from sfumato.curator.answer import Answer
 from sfumato.curator.charge import COUNTING
 from sfumato.curator.curator import Curator
 from sfumato.dataset.name import takes
+from sfumato.dataset.protected import meaning_of
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table, table
 from sfumato.errors import InvalidArgument
@@ -22,12 +24,17 @@ from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
 
 _UNLIMITED = Guarantee(epsilon=COUNTING, delta=0.5)
-_POPULATION = "this process"
 
 
 @cache
 def _ledger() -> Ledger:
     return Ledger.in_memory()
+
+
+def _population(tables: Mapping[str, Table | PublicTable]) -> str:
+    """One for each unit: what was spent on persons and what was spent on shops are not one sum."""
+    private = {name: table for name, table in tables.items() if isinstance(table, Table)}
+    return f"this process: {meaning_of(next(iter(private)), private)}" if private else "this process"
 
 
 @takes("write sf.ask('SELECT ...', data={'people': frame}, epsilon=1)")
@@ -58,5 +65,5 @@ def ask(
         for name, source in data.items()
     }
     # Nobody labels these tables, so a frame of the same name may be another one: no answer is given twice.
-    curator = Curator(tables, allowance=_UNLIMITED, ledger=_ledger(), population=_POPULATION, replay=False)
+    curator = Curator(tables, allowance=_UNLIMITED, ledger=_ledger(), population=_population(tables), replay=False)
     return curator.ask(question, epsilon=epsilon, **options)

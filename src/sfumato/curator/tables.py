@@ -86,13 +86,9 @@ def _check_parent(name: str, table: Table, tables: Mapping[str, Table]) -> None:
         raise InvalidArgument(f"through must lead to a table with a unit; got {seen[-1]!r}, in which a row is a unit")
 
 
-def check_alike(tables: Mapping[str, Table], allowance: Guarantee) -> None:
-    """An allowance is for one relation of neighbours, and for its own unit where it names one."""
+def check_allowance(tables: Mapping[str, Table], allowance: Guarantee) -> None:
+    """An allowance is for the tables' relation of neighbours, and for their unit where it names one."""
     relations = {table.neighbours for table in tables.values()}
-    if len(relations) > 1:
-        raise InvalidArgument(
-            "tables of one population must have the same neighbours; got both; losses of the two do not add up"
-        )
     if allowance.neighbours not in relations and allowance.neighbours is not Neighbours.ADD_REMOVE:
         raise InvalidArgument(
             f"the allowance must have the tables' neighbours; got {allowance.neighbours.value}; declare the tables so"

@@ -46,6 +46,12 @@ class DuckdbTable:
         return frozenset((f"{os.path.realpath(self.path)}#{self.table.lower()}",))
 
     @property
+    def anchor(self) -> str:
+        """The same."""
+        (own,) = self.identity
+        return own
+
+    @property
     def parts(self) -> tuple[str, ...]:
         """The name in SQL, each part to be quoted on its own: the schema, where one is named, and the table."""
         return tuple(self.table.split(".", 1))

@@ -49,6 +49,15 @@ class _Files:
             check_one_name(path)
         return paths
 
+    @property
+    def anchor(self) -> str:
+        """The file behind all links; of several the glob in its folder, whichever files it finds."""
+        folder, names = self.pattern, []
+        while glob.has_magic(folder):
+            folder, name = os.path.split(folder)
+            names.append(name)
+        return os.path.join(os.path.realpath(folder), *reversed(names))
+
     def paths(self) -> tuple[str, ...]:
         """The files, in order."""
         found = tuple(path for path in sorted(glob.glob(self.pattern, recursive=True)) if os.path.isfile(path))

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from sfumato.dataset.kind import Kind, kind_named, kinds
+from sfumato.dataset.memory import MEMORY, Library
 from sfumato.dataset.name import distinct
 from sfumato.dataset.text import in_microseconds, readable_text, valid_text
 from sfumato.entropy import SYSTEM
 from sfumato.errors import InvalidArgument
 
-Library = Literal["pandas", "polars", "pyarrow"]
 _LABELS: dict[Library, str] = {"pandas": "a pandas frame", "polars": "a polars frame", "pyarrow": "an Arrow table"}
 _CLASSES: dict[Library, str] = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}
+_SOURCE = "frame:"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,8 +52,20 @@ class Frame:
 
     @property
     def identity(self) -> frozenset[str]:
-        """The object in memory."""
-        return frozenset((f"frame:{id(self.frame)}",))
+        """The frame, and all that were declared before and share memory with it: known to this process only."""
+        return frozenset(self.columns_by_source())
+
+    @property
+    def anchor(self) -> str:
+        """The frame alone."""
+        return next(iter(self.columns_by_source()))
+
+    def columns_by_source(self) -> dict[str, Mapping[str, str]]:
+        """The names of the columns in this frame, and in those that share memory with it; itself first.
+
+        By names alone a view could have another column in the place of the one that is the unit.
+        """
+        return {_SOURCE + token: names for token, names in MEMORY.columns(self.frame, self.library).items()}
 
     def types(self) -> dict[str, str]:
         """The type of every column by its own name."""

@@ -49,6 +49,11 @@ class ServerTable(ABC):
     def identity(self) -> frozenset[str]:
         """What its rows are known by, however its address is spelled; its parts among them."""
 
+    @property
+    def anchor(self) -> str:
+        """What it is known by whichever parts it gets; an engine whose tables have parts says it in its own words."""
+        return " ".join(sorted(self.identity))
+
     @abstractmethod
     def types(self) -> dict[str, str]:
         """The type of every column by its own name."""

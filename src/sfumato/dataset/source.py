@@ -1,7 +1,7 @@
 """Where the rows of a table are; what is read here is the schema.
 
-Every source has a `label` for messages, an `identity` that tells whether two are the same, the `types` of its columns
-as it names them, and their `schema`.
+Every source has a `label` for messages, an `identity` that tells whether two are the same, an `anchor` that stays the
+same when it gets more files or parts, the `types` of its columns as it names them, and their `schema`.
 
 >>> read_source("people.xlsx")
 Traceback (most recent call last):

@@ -51,13 +51,14 @@ class PopulationBalance:
     """The account of a population and those of its analysts.
 
     `named`: some analyst was once granted an allowance, so nobody asks without one. `renewed`: the number of the entry
-    that last declared the units new, or 0.
+    that last declared the units new, or 0. `unit`: what its sums are the losses of, or None where nobody said it.
     """
 
     account: Account
     analysts: Mapping[str, Account]
     named: bool = False
     renewed: int = 0
+    unit: str | None = None
 
     def analyst(self, name: str) -> Account:
         """The account of an analyst; an empty one for a stranger."""
@@ -68,7 +69,7 @@ class PopulationBalance:
         own, all_ = self.analysts.get(analyst, NO_ACCOUNT), self.account
         analysts = {**self.analysts, analyst: Account(own.allowance, own.revoked, own.spent.plus(amount))}
         account = Account(all_.allowance, all_.revoked, all_.spent.plus(amount))
-        return PopulationBalance(account, analysts, self.named, self.renewed)
+        return PopulationBalance(account, analysts, self.named, self.renewed, self.unit)
 
     def change(self, analyst: str | None, allowance: Allowance | None) -> PopulationBalance:
         """The balance after a grant, or after a revocation (None), to everybody or to one analyst."""
@@ -89,20 +90,24 @@ NO_POPULATION = PopulationBalance(NO_ACCOUNT, {})
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """The state after the entries up to `head`; `snapshot` is the number of the last snapshot, or 0."""
+    """The state after the entries up to `head`; `snapshot` is the number of the last snapshot, or 0.
+
+    `sources` has the population of each source, `units` the unit that it is bound to.
+    """
 
     head: Head
     at: int
     snapshot: int
     populations: Mapping[str, PopulationBalance]
     sources: Mapping[str, str]
+    units: Mapping[str, str]
     open: Mapping[int, Entry]
     paused: frozenset[tuple[str, str]]
 
     @classmethod
     def empty(cls, identity: str) -> Balance:
         """Before the first entry; a ledger's identity stands where that entry has the hash of an earlier one."""
-        return cls(Head(0, identity), 0, 0, {}, {}, {}, frozenset())
+        return cls(Head(0, identity), 0, 0, {}, {}, {}, {}, frozenset())
 
     @classmethod
     def restored(cls, entry: Entry, find: Find) -> Balance | None:
@@ -162,14 +167,29 @@ def _named(name: str | None) -> str:
 
 
 def _declared(balance: Balance, entry: Entry) -> Balance:
-    population = _named(entry.population)
-    sources = dict(balance.sources)
-    for source in entry.details["sources"]:
+    """Whose sources are, and since 0.2 by which units; what was said once stays."""
+    population, detail = _named(entry.population), entry.details
+    people, bound = balance.population(population), "units" in detail
+    sources, units = dict(balance.sources), dict(balance.units)
+    for source, unit in _texts(detail["units"]).items() if bound else ((each, None) for each in detail["sources"]):
         if sources.setdefault(source, population) != population:
             raise LedgerBroken(
                 f"entry {entry.number} moves a source from population {sources[source]!r} to {population!r}"
             )
-    return balance._moved(entry, sources=sources, populations=balance._with(entry, balance.population(population)))
+        if unit is not None and units.setdefault(source, unit) != unit:
+            raise LedgerBroken(f"entry {entry.number} changes the unit of a source from {units[source]} to {unit}")
+    if bound:
+        (unit,) = _texts({"unit": detail["unit"]}).values()
+        if people.unit not in (None, unit):
+            raise LedgerBroken(f"entry {entry.number} changes the unit of population {population!r}")
+        people = replace(people, unit=unit)
+    return balance._moved(entry, sources=sources, units=units, populations=balance._with(entry, people))
+
+
+def _texts(value: object) -> Mapping[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(each, str) and each for each in value.values()):
+        raise ValueError
+    return value
 
 
 def _granted(balance: Balance, entry: Entry) -> Balance:
@@ -198,7 +218,8 @@ def _next(
     balance: Balance, entry: Entry, populations: Mapping[str, PopulationBalance], opened: Mapping[int, Entry]
 ) -> Balance:
     """What `replace` would make of it, in a third of the time: most entries come here."""
-    return Balance(entry.head, entry.at, balance.snapshot, populations, balance.sources, opened, balance.paused)
+    b = balance
+    return Balance(entry.head, entry.at, b.snapshot, populations, b.sources, b.units, opened, b.paused)
 
 
 def _reserved(balance: Balance, entry: Entry) -> Balance:

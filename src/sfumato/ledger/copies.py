@@ -8,7 +8,7 @@ from sfumato.errors import LedgerBroken, Refused
 from sfumato.ledger.balance import Balance
 from sfumato.ledger.draft import Draft
 from sfumato.ledger.entry import Entry, Kind
-from sfumato.ledger.operations import declare
+from sfumato.ledger.operations import bind, declare
 from sfumato.ledger.portable import Copy, Line
 
 
@@ -45,10 +45,13 @@ def missing(head: int, ours: Iterator[Entry], copy: Copy) -> Iterator[Line]:
 
 
 def _take_over(draft: Draft, entry: Entry) -> None:
-    """What a copy forbade holds here too: whose a source is, and who may not ask any more."""
-    population = entry.population or ""
+    """What a copy forbade holds here too: whose a source is, by which unit, and who may not ask any more."""
+    population, detail = entry.population or "", entry.details
     if entry.kind is Kind.DECLARED:
-        declare(draft, population, entry.details["sources"])
+        if "units" in detail:
+            bind(draft, population, detail["unit"], detail["units"])
+        else:
+            declare(draft, population, detail["sources"])
         return
     people = draft.balance.population(population)
     account = people.account if entry.analyst is None else people.analyst(entry.analyst)

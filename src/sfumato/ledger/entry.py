@@ -33,7 +33,7 @@ _SHOWN = 16
 class Kind(StrEnum):
     """What an entry says."""
 
-    DECLARED = "declared"  # these sources hold this population
+    DECLARED = "declared"  # these sources hold this population; since 0.2 also by which units
     GRANTED = "granted"  # this much may be spent
     REVOKED = "revoked"  # nothing may be spent any more
     RENEWED = "renewed"  # the units are new people: sums begin at zero

@@ -22,7 +22,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -114,6 +114,32 @@ class Ledger:
         name(population=population)
         named = [text(source=source) for source in sources]
         return self._desk.run(lambda draft: operations.declare(draft, population, named))
+
+    def bind(
+        self, population: str, unit: str, sources: Mapping[str, str], *, guarantee: Guarantee | None = None
+    ) -> Entry | None:
+        """Say which sources hold a population, and the unit of each: what was said first holds for ever.
+
+        Args:
+            population: The name of the people.
+            unit: What their tables protect, and under which neighbor relation, in the words of
+                `dataset.protected.meaning_of`.
+            sources: The same for each source, with its columns.
+            guarantee: The population's budget, to be established in the same transaction.
+
+        Returns:
+            The entry, or None where the ledger holds all of it already.
+
+        Raises:
+            Refused: The ledger holds another unit or neighbor relation for the population or for a source, or another
+                budget.
+            InvalidArgument: A source belongs to another population.
+
+        """
+        name(population=population), text(unit=unit)
+        named = {text(source=source): text(unit=each) for source, each in sources.items()}
+        allowance = None if guarantee is None else _allowance(guarantee, None)
+        return self._desk.run(lambda draft: operations.bind(draft, population, unit, named, allowance))
 
     def grant(
         self, population: str, guarantee: Guarantee, *, analyst: str | None = None, until: datetime | None = None

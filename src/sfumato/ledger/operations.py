@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from enum import StrEnum
 
@@ -11,6 +11,7 @@ from sfumato.errors import InvalidArgument, Refused
 from sfumato.ledger.admit import check_affordable, check_granted, check_not_paused
 from sfumato.ledger.allowance import Allowance
 from sfumato.ledger.amount import Amount
+from sfumato.ledger.balance import Balance
 from sfumato.ledger.draft import Draft
 from sfumato.ledger.entry import Entry, Kind, canonical
 from sfumato.ledger.payload import Payload, replay_key
@@ -32,16 +33,62 @@ def declare(draft: Draft, population: str, sources: Iterable[str]) -> Entry | No
     """Say which sources hold a population; what is known already is not said twice."""
     known = draft.balance.sources
     wanted = sorted(set(sources))
-    for source in wanted:
-        if (owner := known.get(source, population)) != population:
-            raise InvalidArgument(
-                f"a source must belong to one population; got {source!r} for {population!r}, but it belongs to "
-                f"{owner!r}; the same people would have two allowances; name the table in {owner!r}"
-            )
+    _check_owners(draft.balance, population, wanted)
     new = [source for source in wanted if source not in known]
     if not new and population in draft.balance.populations:
         return None
     return draft.append(Kind.DECLARED, population=population, detail={"sources": new})
+
+
+def _check_owners(balance: Balance, population: str, sources: Iterable[str]) -> None:
+    for source in sources:
+        if (owner := balance.sources.get(source, population)) != population:
+            raise InvalidArgument(
+                f"a source must belong to one population; got {_called(source)} for {population!r}, but it belongs to "
+                f"{owner!r}; the same people would have two allowances; name the table in {owner!r}"
+                f"{_as_bound(balance, source)}"
+            )
+
+
+def _as_bound(balance: Balance, source: str) -> str:
+    return f", as it was declared there ({balance.units[source]})" if source in balance.units else ""
+
+
+def bind(
+    draft: Draft, population: str, unit: str, units: Mapping[str, str], allowance: Allowance | None = None
+) -> Entry | None:
+    """Say which sources hold a population, and which unit each protects, for ever; `unit` is what they have in common.
+
+    What was spent before on a source is a loss of that unit, so another one would change what the ledger's sums mean.
+    With an allowance the population is established as well.
+    """
+    if allowance is not None:
+        establish(draft, population, allowance)
+    balance = draft.balance
+    _check_owners(balance, population, sorted(units))
+    for source, wanted in sorted(units.items()):
+        if (bound := balance.units.get(source, wanted)) != wanted:
+            raise Refused(
+                f"{_called(source)} must keep the unit and the neighbor relation that the ledger holds for it "
+                f"({bound}); got another ({wanted}); what was spent does not add up with it; declare it as before, or "
+                "begin a new ledger"
+            )
+    held = balance.population(population).unit
+    if held not in (None, unit):
+        raise Refused(
+            f"population {population!r} must keep the unit and the neighbor relation that the ledger holds for it "
+            f"({held}); got another ({unit}); what was spent does not add up with it; declare it as before, or name "
+            "another population for tables of other people"
+        )
+    new = {source: wanted for source, wanted in units.items() if source not in balance.units}
+    if not new and held is not None:
+        return None
+    return draft.append(Kind.DECLARED, population=population, detail={"unit": unit, "units": new})
+
+
+def _called(source: str) -> str:
+    """A source in a message; the token of a frame tells nobody anything."""
+    return "this frame" if source.startswith("frame:") else repr(source)
 
 
 def grant(draft: Draft, population: str, analyst: str | None, allowance: Allowance) -> Entry:

@@ -155,11 +155,20 @@ class PostgresTable(ServerTable):
     @property
     def identity(self) -> frozenset[str]:
         """The table and its parts by their numbers in the server, however its address is spelled; a view's tables."""
+        return frozenset(self._numbers())
+
+    @property
+    def anchor(self) -> str:
+        """The table by its number, without its parts."""
+        return self._numbers()[0]
+
+    def _numbers(self) -> tuple[str, ...]:
+        """The table first, then its parts."""
         with self._asking() as connection:
             system, database, *_ = connection.execute(_PLACE).fetchone()
             (oid, *_) = self._find(connection)
             parts = self._parts(connection, oid)
-        return frozenset(f"postgresql:{system}/{database}/{part}" for part in parts)
+        return tuple(f"postgresql:{system}/{database}/{part}" for part in sorted(parts, key=lambda part: part != oid))
 
     def _parts(self, connection: Any, oid: int) -> tuple[int, ...]:
         """The numbers of the table and of its parts, all of which must be here, and be told apart, if it is private."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -81,14 +81,25 @@ class SparkTable(ServerTable):
             said = self._described(session)
             place = said.get("Location")
             listed = session.table(self.quoted).inputFiles() if place or self.public else []
-        full = [said.get("Catalog") or "spark_catalog", said.get("Database") or "", self.parts[-1]]
-        own = {f"spark:{place_of(place)}" if place else f"spark:{'.'.join(full).lower()}"}
+        own = {self._own(said)}
         files = [urlparse(file) for file in listed]
         local = {os.path.realpath(unquote(file.path)) for file in files if file.scheme in ("", "file")}
         above = {f"spark:{folder}" for file in listed for folder in _folders(place_of(file))}
         if not self.public:
             above = {folder for folder in above if folder.startswith(min(own) + "/")}
         return frozenset(own | local | above)
+
+    @property
+    def anchor(self) -> str:
+        """Where its rows lie, or its full name, whichever files it has."""
+        with self.session() as session:
+            return self._own(self._described(session))
+
+    def _own(self, said: Mapping[str, str]) -> str:
+        if place := said.get("Location"):
+            return f"spark:{place_of(place)}"
+        full = [said.get("Catalog") or "spark_catalog", said.get("Database") or "", self.parts[-1]]
+        return f"spark:{'.'.join(full).lower()}"
 
     def types(self) -> dict[str, str]:
         """The type of every column by its own name."""
