@@ -52,7 +52,8 @@ def estimate(measured: Measured, key: tuple[Key, ...], off: Bar, point: int = 0)
     if measured.seen:
         return quantile_of(measured.seen[key], measured.priced.measure.points[point], off.lost, float(off.miss))
     cells = measured.cells[key]
-    away = None if off.lost is None else off.reach + off.lost + _rounding(measured, cells)
+    away = None if off.lost is None else off.reach + off.lost
+    away = None if away is None else away + _rounding(measured, cells, away)
     if measured.priced.measure.statistic is Statistic.MEAN:
         return _mean(measured, cells, away)
     if measured.priced.measure.statistic.is_spread:
@@ -65,10 +66,22 @@ def estimate(measured: Measured, key: tuple[Key, ...], off: Bar, point: int = 0)
     return Estimate(cells[0] * step, low - lost if measured.priced.signed else low, high + lost)
 
 
-def _rounding(measured: Measured, cells: tuple[int, ...]) -> int:
-    """How far the sums of a mean or a variance may be off since every row has whole steps."""
-    rows = sum(cells) // measured.priced.row_steps if measured.priced.measure.statistic.is_centred else 0
-    return 2 * max(0, rows)
+def _rounding(measured: Measured, cells: tuple[int, ...], away: int) -> int:
+    """How far the sums of a mean or a variance may be off since every row has whole steps, other errors being `away`.
+
+    A row of a mean is off by 2 steps at most, one of a variance by 3 and half of its distance from the centre in
+    spreads, since it is squared. By the inequality of Cauchy and Schwarz the distances of n rows have at most the root
+    of n times the sum of their squares together (docs/proofs/means.md).
+    """
+    priced = measured.priced
+    if not priced.measure.statistic.is_centred:
+        return 0
+    rows = -(-(max(0, sum(cells)) + len(cells) * away) // priced.row_steps)
+    if not priced.measure.statistic.is_spread:
+        return 2 * rows
+    first, middle, last = cells
+    squares = -(-(max(0, first + last - middle) + 3 * away) // priced.row_steps)
+    return 3 * rows + math.isqrt(rows * squares) // 2 + 1
 
 
 def _least_shown(noise: LaplaceNoise | GaussianNoise, cell: int, threshold: int, miss: float) -> int:

@@ -32,7 +32,7 @@ from sfumato.plan.influence import (
     signed_bin_middle,
 )
 from sfumato.plan.interval import Interval
-from sfumato.plan.price import Centre, PricedMeasure, PricedPlan
+from sfumato.plan.price import ROW, Centre, PricedMeasure, PricedPlan
 from sfumato.plan.selection import Selection
 from sfumato.plan.tails import Limit, Tails, choose
 
@@ -219,6 +219,8 @@ def _limit(plan: PricedPlan, priced: PricedMeasure, influences: tuple[int, ...] 
     counts = statistic.is_count or statistic is Statistic.QUANTILES
     cells = max(1, cells)  # perhaps no key was found
     chosen = choose(tails, variance, cells, counts=counts, centred=statistic.is_centred)
+    if statistic is Statistic.DISTINCT:  # a unit keeps whole values, so what is left of the last one counts nothing
+        chosen = Limit(max(ROW, chosen.steps // ROW * ROW), chosen.closed)
     return Limit(min(chosen.steps, largest), chosen.closed)
 
 

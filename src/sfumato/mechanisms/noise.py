@@ -51,13 +51,14 @@ class LaplaceNoise:
     def sum_reaches(self, counts: Sequence[int], confidence: Fraction) -> tuple[int, ...]:
         """For each count a k that the sum of so many independent draws exceeds with probability 1 - confidence at most.
 
-        Chernoff's bound, the least over 39 tilts; any tilt proves one.
+        Chernoff's bound, the least over 39 tilts; any tilt proves one. A whole number above k is at least k + 1, so the
+        last whole number below the bound will do: none at all for a noise that is hardly ever anything but 0.
         """
         rate, demand = up(1 / self.scale), -math.log(down(1 - confidence))
         theta = rate * np.arange(1, 40) / 40
         growth = 2 * math.log(-math.expm1(-rate)) - np.log(-np.expm1(theta - rate)) - np.log(-np.expm1(-theta - rate))
         bounds = (np.array(counts, dtype=float)[:, None] * growth + demand) / theta
-        return tuple(math.ceil(bound * (1 + 1e-9)) + 1 for bound in bounds.min(axis=1).tolist())
+        return tuple(_whole_below(bound) for bound in bounds.min(axis=1).tolist())
 
     def deviation(self) -> float:
         """The standard deviation: sqrt(2 a) / (1 - a)."""
@@ -105,10 +106,16 @@ class GaussianNoise:
     def sum_reaches(self, counts: Sequence[int], confidence: Fraction) -> tuple[int, ...]:
         """For each count a k that the sum of so many independent draws exceeds with probability 1 - confidence at most.
 
-        The noise is sub-Gaussian with its own variance parameter (the same paper, lemma 8), and so is the sum.
+        The noise is sub-Gaussian with its own variance parameter (the same paper, lemma 8), and so is the sum. A draw
+        is then positive with probability exp(-1 / (2 variance)) at most. Where all of them together hardly ever have a
+        positive one the sum is 0 at most, which the bound for the sum does not see.
         """
-        far = -2 * up(self.variance) * math.log(down(1 - confidence))
-        return tuple(math.ceil(math.sqrt(count * far) * (1 + 1e-9)) + 1 for count in counts)
+        demand = math.log(down(1 - confidence))
+        far, positive = -2 * up(self.variance) * demand, -down(1 / (2 * self.variance)) + 1e-9
+        return tuple(
+            0 if math.log(max(1, count)) + positive <= demand else _whole_below(math.sqrt(count * far))
+            for count in counts
+        )
 
     def deviation(self) -> float:
         """The standard deviation, at most sigma (Canonne, Kamath, Steinke 2020, corollary 9)."""
@@ -137,6 +144,11 @@ class GaussianNoise:
         if v < 0.25:
             return 1 + 2 * sum(self._weight(x) for x in range(1, 12))
         return math.sqrt(2 * math.pi * v) * (1 + 2 * sum(math.exp(-2 * math.pi**2 * v * k * k) for k in range(1, 12)))
+
+
+def _whole_below(bound: float) -> int:
+    """The last whole number below a bound that may be off in its last digits, 0 at least."""
+    return max(0, math.ceil(bound * (1 + 1e-9)) - 1)
 
 
 def least_variance(pair: Callable[[Fraction], Pair], steps: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:

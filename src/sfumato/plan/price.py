@@ -131,7 +131,7 @@ class PricedMeasure:
             return self.most_rows * self.row_steps
         away = math.ceil(self._farthest() * self.row_steps) + 1
         row = -(-away * away // self.row_steps) if self.measure.statistic.is_spread else away
-        return self.most_rows * (row + self.row_steps // 2 + 2)
+        return self.most_rows * (max(row, self.row_steps) + 2)  # a row at the centre has the steps of one row as well
 
     @property
     def cells(self) -> int:

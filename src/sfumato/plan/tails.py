@@ -28,7 +28,7 @@ Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
 STRETCHES = (1, 2, 4, 8)  # bins that are looked at together
 _FALSE = Fraction(1, 1000)  # how often noise alone is taken for somebody far out
 _LIKELY, _LIKELIEST = 2.5, 4.5  # standard deviations of one bin: right after what is seen, and anywhere
-_ENOUGH = 20  # standard deviations of the noise; fewer units than that say nothing about the largest
+_ENOUGH = 20  # standard deviations of the noise, or units; fewer than that say nothing about the largest
 _CLEAR = 5  # standard deviations
 _FALLS, _BENDS = 1.3, 1.5  # how much slower than it looks the numbers may fall, for the noise in them
 
@@ -110,8 +110,12 @@ class Tails:
         return found
 
     def enough(self) -> bool:
-        """Whether enough units are seen to say anything about the largest, and none beyond the last edge."""
-        return self.total > _ENOUGH * self.usual[ROW_BIN] and self.last < len(self.counts) - 1
+        """Whether enough units are seen to say anything about the largest, and none beyond the last edge.
+
+        A noise of less than one unit still hides a single one, unless it is hardly ever anything but 0.
+        """
+        least = max(self.usual[ROW_BIN], 1.0) if self.clear[0] else self.usual[ROW_BIN]
+        return self.total > _ENOUGH * least and self.last < len(self.counts) - 1
 
     def lost(self, limit: int, closed: bool) -> int:
         """At most what the limit takes away from all units up to the top, or up to the declared maximum."""
@@ -184,7 +188,9 @@ def _profile(
 
 def units_needed(noise: LaplaceNoise | GaussianNoise) -> int:
     """About how many units there must be to say something about the largest."""
-    return math.ceil(_ENOUGH * math.sqrt(BINS - 1 - ROW_BIN) * noise.deviation())
+    (hidden,) = noise.sum_reaches((1,), 1 - _FALSE / (len(STRETCHES) * BINS))
+    usual = math.sqrt(BINS - 1 - ROW_BIN) * noise.deviation()
+    return math.ceil(_ENOUGH * (max(usual, 1.0) if hidden else usual))
 
 
 @dataclass(frozen=True, slots=True)
