@@ -33,6 +33,14 @@ def test_randomness_has_one_door() -> None:
     assert users == {"entropy.py"}
 
 
+def test_duckdb_has_one_door() -> None:
+    """Only embedded/database.py makes a database: all others would spill into the working directory."""
+    ways = r"duckdb\.(connect|sql|query|execute|from_\w+|read_\w+|default_connection)|from duckdb import"
+    making = re.compile(rf"\b({ways})\b")
+    users = {path.name for path in (ROOT / "src").rglob("*.py") if making.search(path.read_text())}
+    assert users == {"database.py"}
+
+
 def test_the_version_is_said_once_in_each_place() -> None:
     """pyproject.toml, the package and the changelog agree."""
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]

@@ -21,6 +21,7 @@ from sfumato.dataset.keys import dates
 from sfumato.dataset.public import keys_from
 from sfumato.dataset.public_table import public
 from sfumato.dataset.table import table, through
+from sfumato.embedded.resources import Resources
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.sensitivity import Norm, Sensitivity
@@ -38,6 +39,7 @@ __all__ = [
     "Guarantee",
     "Neighbours",
     "Norm",
+    "Resources",
     "Sensitivity",
     "Unit",
     "accounting",

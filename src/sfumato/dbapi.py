@@ -33,6 +33,7 @@ from sfumato.curator.options import Options
 from sfumato.errors import (
     BudgetExhausted,
     EngineFailed,
+    EngineUnavailable,
     InvalidArgument,
     LedgerBroken,
     LedgerUnavailable,
@@ -92,7 +93,10 @@ class NotSupportedError(DatabaseError):
 
 # The first that fits.
 _ERRORS: tuple[tuple[type[SfumatoError], type[DatabaseError]], ...] = (
-    *((kind, OperationalError) for kind in (BudgetExhausted, NotGranted, Paused, EngineFailed, LedgerUnavailable)),
+    *(
+        (kind, OperationalError)
+        for kind in (BudgetExhausted, NotGranted, Paused, EngineFailed, EngineUnavailable, LedgerUnavailable)
+    ),
     (LedgerBroken, InternalError),
     (Refused, ProgrammingError),
     (InvalidArgument, ProgrammingError),

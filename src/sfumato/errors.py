@@ -20,6 +20,7 @@
         ├── UnboundedColumn      a column whose values nobody bounded
         ├── NotGranted           nobody granted an allowance, or it has ended
         ├── Paused               a question failed after it was charged; the owner has to look first
+        ├── EngineUnavailable    the engine cannot begin, or a source cannot be opened now; nothing was charged
         ├── OutOfReach           no epsilon that may be spent gives the wanted accuracy
         └── BudgetExhausted      it would cost more than is left
 
@@ -112,6 +113,10 @@ class NotGranted(Refused):
 
 class Paused(Refused):
     """A question failed after it was charged; the owner has to look first."""
+
+
+class EngineUnavailable(Refused):
+    """The engine cannot begin, or a source cannot be opened now; nothing was charged."""
 
 
 class EngineTimeout(EngineFailed):

@@ -2,6 +2,11 @@
 
     [ledger]
     url = "sqlite:///ledger.db"            # the default, beside this file
+    [resources]                            # of this machine, for DuckDB
+    threads = 2
+    memory_limit = "4GB"
+    temp_directory = "/var/tmp"            # for rows that do not fit into memory
+    max_temp_directory_size = "50GB"
     [allowance]                            # for everyone in tables that no population names
     epsilon = 3.0
     delta = 1e-9
@@ -53,6 +58,8 @@ from sfumato.dataset.population import Population, check_apart
 from sfumato.dataset.public_table import PublicTable, public
 from sfumato.dataset.source import read_source
 from sfumato.dataset.table import Table, table, through
+from sfumato.embedded.database import DEFAULT
+from sfumato.embedded.resources import Resources
 from sfumato.errors import InvalidArgument, SourceNotFound, UnknownName, UnsupportedQuery
 from sfumato.ledger.ledger import Ledger
 from sfumato.plan.parse import parse
@@ -60,7 +67,8 @@ from sfumato.privacy.guarantee import Guarantee
 
 FILE = "sfumato.toml"
 LEDGER = "ledger.db"  # beside the project file, unless another is named
-_TOP = ("ledger", "allowance", "populations", "tables", "public")
+_TOP = ("ledger", "resources", "allowance", "populations", "tables", "public")
+_RESOURCES = ("threads", "memory_limit", "temp_directory", "max_temp_directory_size")
 _TABLE = ("source", "version", "unit", "neighbours", "most_rows", "columns")
 _PUBLIC = ("source", "version", "most_matches", "columns")
 _COLUMN = ("type", "bounds", "keys", "range", "dates")
@@ -83,6 +91,7 @@ class Project:
     ledger: str
     populations: Mapping[str, Population] = field(hash=False)
     public: Mapping[str, PublicTable] = field(hash=False)
+    resources: Resources = DEFAULT
 
     def open_ledger(self) -> Ledger:
         """The ledger of all populations."""
@@ -99,7 +108,13 @@ class Project:
             raise UnknownName(f"unknown population {chosen!r}; {nearest(chosen, self.populations)}")
         people = self.populations[chosen]
         tables: dict[str, Table | PublicTable] = {**people.tables, **self.public}
-        return Curator(tables, allowance=people.allowance, ledger=ledger or self.open_ledger(), population=chosen)
+        return Curator(
+            tables,
+            allowance=people.allowance,
+            ledger=ledger or self.open_ledger(),
+            population=chosen,
+            resources=self.resources,
+        )
 
     def population_of(self, question: str) -> str:
         """The population that a question is about, by the tables that it names."""
@@ -142,6 +157,7 @@ def load(path: str | Path = FILE) -> Project:
         _ledger(raw, file.parent),
         MappingProxyType(populations),
         MappingProxyType(listed),
+        _resources(raw.get("resources", {}), file.parent),
     )
 
 
@@ -282,6 +298,14 @@ def _ledger(raw: dict[str, Any], folder: Path) -> str:
             "ledger.url: expected a file or a database; got neither; a ledger must outlive its process"
         )
     return f"{scheme}{parted}{os.path.join(folder, path)}"
+
+
+def _resources(given: object, folder: Path) -> Resources:
+    raw = dict(_section(given, "resources", _RESOURCES))
+    with at("resources"):
+        if "temp_directory" in raw:
+            raw["temp_directory"] = folder / _expect(raw["temp_directory"], str, "temp_directory")
+        return Resources(**raw)
 
 
 def _section(value: object, place: str, known: tuple[str, ...] | None = None) -> dict[str, Any]:

@@ -174,6 +174,17 @@ def test_a_failure_pauses_an_analyst_until_the_owner_looked(tmp_path: Path) -> N
         good.ask(COUNT, epsilon=0.1, analyst="eve")
 
 
+def test_a_failure_pauses_an_only_analyst(tmp_path: Path) -> None:
+    """Nobody was named: the one who asks without a name waits as well, also in a new process with the same ledger."""
+    with pytest.raises(EngineFailed):
+        curator(tmp_path, engine=Failing(ValueError())).ask(COUNT, epsilon=0.1)
+    good = curator(tmp_path)
+    with pytest.raises(Paused, match="analyst 'analyst' must wait on table 'visits'"):
+        good.ask(COUNT, epsilon=0.1)
+    good.ledger.looked("analyst", "visits")
+    assert good.ask(COUNT, epsilon=0.1).rows
+
+
 def test_one_source_belongs_to_one_population(tmp_path: Path) -> None:
     """The same file declared for other people shares no second allowance, whatever its name or link."""
     curator(tmp_path).ask(COUNT, epsilon=2)

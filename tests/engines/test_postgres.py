@@ -225,6 +225,7 @@ def test_a_connection_that_is_lost_is_charged_with_the_constant_message(
             curator.ask(COUNT, epsilon=1)
     assert caught.value.__context__ is None and caught.value.__cause__ is None
     assert curator.remaining().epsilon == 3
+    curator.ledger.looked("analyst", "t")
     assert curator.ask(COUNT, epsilon=1).rows
 
 

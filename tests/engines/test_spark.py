@@ -6,6 +6,8 @@ A start takes some ten seconds and a question about one, so that there are few o
 from __future__ import annotations
 
 import logging
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from sfumato.curator.curator import Curator, Options
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
 from sfumato.engines.duckdb import DuckdbEngine
-from sfumato.engines.spark import SparkDialect, SparkEngine, SparkSession
+from sfumato.engines.spark import SparkDialect, SparkEngine, SparkSession, disks, opening
 from sfumato.errors import EngineFailed, InvalidArgument, SourceNotFound
 from sfumato.privacy.guarantee import Guarantee
 
@@ -166,7 +168,65 @@ def test_a_failure_is_charged_with_the_constant_message(
             curator.ask(COUNT, epsilon=1)
     assert caught.value.__context__ is None and "value" not in str(caught.value)
     assert "a value" not in "".join(capfd.readouterr())
+    curator.ledger.looked("analyst", "t")
     assert curator.remaining().epsilon == 2 and curator.ask(COUNT, epsilon=1).rows
+
+
+def test_what_spark_writes_to_disks_is_its_owners_alone(there: Tables) -> None:
+    """Spark makes the folder of its blocks for everybody to read; shuffles in it hold rows in plain."""
+    places = (os.environ.get("SPARK_LOCAL_DIRS") or "/tmp").split(",")
+    found = [folder for place in places for folder in Path(place).glob("blockmgr-*")]
+    blocks = [folder for folder in found if folder.stat().st_uid == os.geteuid()]
+    assert blocks
+    for folder in blocks:
+        folder.chmod(0o755)
+    assert Curator({"t": there["t"]}, allowance=3).ask(COUNT, epsilon=1).rows
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in blocks if folder.exists()} == {0o700}
+
+
+def test_a_driver_that_is_started_encrypts_what_it_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a key in its memory: what a killed one leaves on disk is of no use."""
+
+    class Builder:
+        settings: dict[str, str] = {}  # noqa: RUF012
+
+        def config(self, name: str, value: str) -> Builder:
+            self.settings[name] = value
+            return self
+
+        def getOrCreate(self) -> dict[str, str]:  # noqa: N802
+            return self.settings
+
+    monkeypatch.setattr(opening, "wanting", lambda: "")
+    assert opening._started(Builder()) == {"spark.io.encryption.enabled": "true"}
+
+
+def test_the_owner_is_told_of_disks_that_are_in_plain(
+    spark: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of a Spark with other machines, once; of one that encrypts, never."""
+    monkeypatch.setattr(disks, "_told", [])
+    session = spark.newSession()
+    with caplog.at_level("WARNING", "sfumato.owner"):
+        disks.protect(session, remote=False)
+        assert not caplog.records  # here they are closed to others
+        for _ in "12":
+            disks.protect(session, remote=True)
+        (told,) = caplog.records
+        assert "in plain; set spark.io.encryption.enabled to true" in told.message
+        caplog.clear()
+        disks._told.clear()
+        disks.protect(_Encrypted(), remote=True)
+        assert not caplog.records
+
+
+class _Encrypted:
+    """A session whose Spark encrypts."""
+
+    class conf:  # noqa: N801
+        @staticmethod
+        def get(name: str, default: str) -> str:
+            return "true" if name == "spark.io.encryption.enabled" else default
 
 
 def test_sums_are_exact_to_their_edges(spark: Any) -> None:

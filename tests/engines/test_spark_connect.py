@@ -158,5 +158,6 @@ def test_a_connection_lost_midway_is_charged_and_the_next_question_works(
             with pytest.raises(EngineFailed, match=r"^the engine failed on this question; it is charged;") as caught:
                 curator.ask(COUNT, epsilon=1)
         assert caught.value.__context__ is None
+        curator.ledger.looked("analyst", "t")
     assert "a value" not in "".join(capfd.readouterr())
     assert curator.remaining().epsilon == 1 and curator.ask(COUNT, epsilon=1).rows

@@ -51,7 +51,7 @@ class Shelf:
         return []
 
 
-def new_draft(pause: bool | None = None) -> Draft:
+def new_draft(pause: bool = True) -> Draft:
     policy = Policy(pause, False, timedelta(hours=1), Seeded(1), "1.0")
     return Draft(Balance.empty(IDENTITY), 0, Shelf(), IDENTITY, b"secret", policy)
 

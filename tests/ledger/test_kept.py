@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ledger.asking import Clock, question, replay
+from sfumato.errors import Paused
 from sfumato.ledger.allowance import Allowance
 from sfumato.ledger.amount import Amount
 from sfumato.ledger.entry import Kind
@@ -68,6 +69,9 @@ def test_a_kept_ledger_folds_to_the_sums_it_had(file: Path, tmp_path: Path) -> N
 def test_a_kept_ledger_goes_on(file: Path, tmp_path: Path) -> None:
     """Old answers are replayed, and a reservation that was left open is abandoned."""
     with opened(file, tmp_path) as ledger:
+        with pytest.raises(Paused):  # whoever left it open
+            ledger.reserve(question("new"))
+        ledger.looked("ana", "visits")
         assert replay(ledger, question("COUNT(*)", Fraction(1, 3))).answer == '{"n": 1234}'
         ledger.settle(ledger.reserve(question("new")), "7")  # type: ignore[arg-type]
         assert not ledger.balance().open

@@ -99,5 +99,6 @@ def test_an_engine_that_fails_midway_is_charged(shared: Ledger, reason: str) -> 
     entry = shared.fail(reservation, reason)
     assert entry.refers == reservation.number and entry.details["reason"] == reason
     assert shared.remaining("people").epsilon == Fraction(9, 10)
+    shared.looked("ana", "visits")
     reserve(shared)
     assert shared.remaining("people").epsilon == Fraction(8, 10)

@@ -42,6 +42,7 @@ def test_a_reservation_counts_from_the_moment_it_is_written(shared: Ledger) -> N
     """Settled, failed or never heard of again."""
     reserve(shared, question("a"))
     shared.fail(reserve(shared, question("b")), "engine")
+    shared.looked("ana", "visits")
     spend(shared, "c")
     assert shared.remaining("people").epsilon == Fraction(7, 10)
 
@@ -188,9 +189,7 @@ def test_the_first_opening_grants_and_a_later_one_must_agree(shared: Ledger) -> 
 
 
 def test_a_failure_pauses_the_analyst_on_that_table_until_the_owner_looked(shared: Ledger) -> None:
-    """On by default as soon as a second analyst is known."""
-    shared.fail(reserve(shared, question("alone")), "engine")
-    spend(shared, "still alone")
+    """And nobody else, nor elsewhere."""
     spend(shared, "other", analyst="ben")
     shared.fail(reserve(shared, question("not alone")), "timeout")
     with pytest.raises(Paused, match="analyst 'ana' must wait on table 'visits'"):
@@ -200,6 +199,35 @@ def test_a_failure_pauses_the_analyst_on_that_table_until_the_owner_looked(share
     assert shared.looked("ben", "visits") is None
     assert shared.looked("ana", "visits") is not None
     spend(shared, "next")
+
+
+@pytest.mark.parametrize("reason", ["engine", "timeout", "cancelled", "abandoned"])
+def test_a_failure_pauses_an_only_analyst_too(shared: Ledger, reason: str) -> None:
+    """That a question failed says as much about the data to one analyst as to the first of two."""
+    shared.fail(reserve(shared, question("alone")), reason)
+    with pytest.raises(Paused, match="analyst 'ana' must wait on table 'visits'"):
+        shared.reserve(question("next"))
+    with pytest.raises(Paused):
+        shared.reserve(question("alone"))
+    assert shared.looked("ana", "visits") is not None
+    spend(shared, "next")
+
+
+def test_a_killed_process_pauses_an_only_analyst_once_its_lease_has_ended(shared: Ledger, clock: Clock) -> None:
+    """Somebody who can make questions die with the process must not try again without the owner."""
+    reserve(shared, question("lost"))
+    clock.move(minutes=61)
+    with pytest.raises(Paused):
+        shared.reserve(question("next"))
+
+
+def test_a_ledger_in_memory_pauses_by_the_same_rule() -> None:
+    """Unless it is opened without pauses."""
+    for pauses in (True, False):
+        ledger = Ledger.in_memory() if pauses else Ledger.in_memory(pause=False)
+        ledger.grant("people", Guarantee(epsilon=1))
+        ledger.fail(reserve(ledger), "engine")
+        assert ledger.balance().paused == ({("ana", "visits")} if pauses else set())
 
 
 @pytest.mark.parametrize(("pause", "paused"), [(True, True), (False, False)])
@@ -218,9 +246,9 @@ def test_a_reservation_that_stays_open_is_abandoned_by_the_next_writer(shared: L
     clock.move(minutes=30)
     later = reserve(shared, question("later"))
     clock.move(minutes=30)
-    spend(shared, "next")
+    spend(shared, "next", table="wages")
     assert [entry.details for entry in shared.entries() if entry.kind is Kind.FAILED] == [
-        {"reason": "abandoned", "pause": False}
+        {"reason": "abandoned", "pause": True}
     ]
     with pytest.raises(InvalidArgument, match=f"reservation {lost.number} must be open"):
         shared.settle(lost, "too late")
@@ -269,6 +297,7 @@ def test_only_an_answer_that_was_given_is_replayed(shared: Ledger) -> None:
     """Not one that is under way, failed, was erased, or was about people who were there before."""
     under_way = reserve(shared)
     shared.fail(reserve(shared), "engine")
+    shared.looked("ana", "visits")
     shared.settle(under_way, "7")
     assert replay(shared).answer == "7"
     shared.renew("people", "a new cohort")

@@ -6,7 +6,6 @@ An attacker sees a `Release`: a question goes in, rows come out, or None where i
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +19,8 @@ from sfumato.curator.curator import Curator
 from sfumato.dataset.column import Column
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table, table
+from sfumato.embedded import spill
+from sfumato.embedded.database import connected
 from sfumato.errors import BudgetExhausted, InvalidArgument
 from sfumato.plan.node import quoted, text_literal
 
@@ -88,9 +89,7 @@ class World:
 @contextmanager
 def world(tables: Mapping[str, Values], declared: Mapping[str, Declared]) -> Iterator[World]:
     """Make a world of these tables."""
-    import duckdb
-
-    with tempfile.TemporaryDirectory(prefix="sfumato-attack-") as folder, duckdb.connect() as engine:
+    with spill.temporary() as folder, connected() as engine:  # the rows may be a user's own
         yield World(folder, engine, tables, declared)
 
 

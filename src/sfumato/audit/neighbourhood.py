@@ -21,6 +21,7 @@ from sfumato.dataset.column import Column
 from sfumato.dataset.kind import Kind
 from sfumato.dataset.source import read_source
 from sfumato.dataset.table import Table
+from sfumato.embedded.database import connected
 from sfumato.plan.node import quoted, text_literal
 from sfumato.privacy.neighbours import Neighbours
 
@@ -45,9 +46,7 @@ class Neighbourhood:
 @contextmanager
 def neighbourhood(real: Mapping[str, Table], seed: int, units: int = 6) -> Iterator[Neighbourhood]:
     """Files that last as long as the context."""
-    import duckdb
-
-    with tempfile.TemporaryDirectory(prefix="sfumato-audit-") as folder, duckdb.connect() as engine:
+    with tempfile.TemporaryDirectory(prefix="sfumato-audit-") as folder, connected() as engine:
         owners: set[int] = set()
         for number, table in enumerate(real.values()):
             rows = _rows(table, Dice(f"audit {seed} {number}" if number else f"audit {seed}"), units)

@@ -23,6 +23,7 @@ from sfumato.cli.failure import ANY_HINT, DEFECT, read
 from sfumato.cli.screen import output, say, show
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
+from sfumato.embedded.spill import temporary
 from sfumato.engines.spark.java import HELPS, LEAST, wanting
 from sfumato.entropy import SYSTEM
 from sfumato.errors import InvalidArgument, SfumatoError, SourceNotFound
@@ -137,10 +138,21 @@ def _clock() -> Finding:
     return Finding("clock", OK if time.time() > _SINCE else FAULTY, f"{now}; set it if this is not the time")
 
 
+def _spilled(parent: str | os.PathLike[str] | None) -> Finding:
+    """Where rows go that do not fit into memory."""
+    try:
+        with temporary(parent) as folder:
+            place = os.path.dirname(os.path.dirname(folder))
+    except InvalidArgument as error:
+        return _wrong("spilled rows", error)
+    return Finding("spilled rows", OK, f"go to {place}, where only this user can read them")
+
+
 def _project(where: Path | None) -> Iterator[Finding]:
     file = given.find_project(where)
     if not file.exists() and where is None:
         yield Finding("project", OPTIONAL, "none here; draft one from a table: sfumato init data.csv")
+        yield _spilled(None)
         return
     try:
         loaded = given.load_project(where)
@@ -148,6 +160,7 @@ def _project(where: Path | None) -> Iterator[Finding]:
         yield _wrong("project", error, FAULTY if file.is_file() or (file / FILE).is_file() else MISSING)
         return
     yield Finding("project", OK, f"{file}; tables: {', '.join(loaded.tables)}")
+    yield _spilled(loaded.resources.temp_directory)
     yield from (_tried(f"table {name}", partial(_found, table)) for name, table in loaded.tables.items())
     yield from (_tried(f"public {name}", partial(_known, table)) for name, table in loaded.public.items())
     yield _ledger(loaded)

@@ -21,6 +21,7 @@ from sfumato.errors import (
     LedgerBroken,
     LedgerUnavailable,
     NotGranted,
+    Paused,
     Refused,
     SfumatoError,
 )
@@ -37,6 +38,7 @@ _CODES: tuple[tuple[type[SfumatoError], int, str], ...] = (
 _HINTS: tuple[tuple[type[SfumatoError], str], ...] = (
     (BudgetExhausted, "see what was spent: sfumato ledger show"),
     (NotGranted, "see who may ask: sfumato allowance show"),
+    (Paused, "the owner's command after looking: sfumato ledger looked ANALYST TABLE"),
     (LedgerBroken, "ask nothing until it is mended; a backup helps: sfumato ledger restore FILE"),
 )
 ANY_HINT = "sfumato --help lists the commands, sfumato COMMAND --help their options"

@@ -22,6 +22,7 @@ from sfumato.dataset.kind import Kind
 from sfumato.dataset.population import Population
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table, table
+from sfumato.embedded.database import connected
 from sfumato.ledger.ledger import Ledger
 from sfumato.plan.node import quoted, text_literal
 
@@ -42,9 +43,7 @@ def spread(size: int, stream: int) -> NDArray[np.float64]:
 
 def write_parquet(path: str, query: str, made: Mapping[str, NDArray[Any]]) -> None:
     """Write what a query makes of the arrays, which it finds as the table `made`."""
-    import duckdb
-
-    with duckdb.connect() as engine:
+    with connected() as engine:
         engine.register("made", dict(made))
         engine.execute(f"COPY ({query}) TO {text_literal(path)} (FORMAT parquet)")
 

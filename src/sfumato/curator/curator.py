@@ -34,14 +34,18 @@ from sfumato.dataset.files import CsvFiles
 from sfumato.dataset.protected import bindings_of, check_one_unit, meaning_of
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
-from sfumato.engines.choose import EngineOfTables, check_together
+from sfumato.embedded.database import DEFAULT
+from sfumato.embedded.resources import Resources
+from sfumato.embedded.spill import sweep
+from sfumato.engines.choose import EngineOfTables, check_together, opened
 from sfumato.engines.duckdb_matches import most_matches
-from sfumato.engines.engine import FAILED, Engine
+from sfumato.engines.engine import FAILED, Engine, Ready
 from sfumato.entropy import SYSTEM
 from sfumato.errors import (
     BudgetExhausted,
     EngineFailed,
     EngineTimeout,
+    EngineUnavailable,
     InvalidArgument,
     Refused,
     SfumatoError,
@@ -59,6 +63,7 @@ from sfumato.privacy.guarantee import Guarantee
 EVERYONE = "everyone"  # the population, where the owner names none
 OWNER_LOG = logging.getLogger("sfumato.owner")
 _BROKEN_ROWS = "%s: rows that cannot be read are left out, and fields of another type are missing"
+_NO_MEMORY = "there is too little memory to begin; nothing was charged; free some, then ask again"
 _NOT_KEPT = "This answer could not be kept in the ledger: to ask it again costs again."
 _ANOTHER_UNIT = (
     "a table must have the unit that it was declared with; it now has a part that the ledger holds with another; "
@@ -74,6 +79,7 @@ class Curator:
     ledger       a file or an address where every spend is kept; left out: in memory, as long as the process lives
     population   the name of these people in the ledger, for a ledger that holds several
     replay       whether a question that was asked before gets the same answer, free
+    resources    threads, memory and disk that DuckDB may use here: `sf.Resources`
 
     """
 
@@ -85,6 +91,7 @@ class Curator:
         ledger: Ledger | str | os.PathLike[str] | None = None,
         population: str = EVERYONE,
         replay: bool = True,
+        resources: Resources | None = None,
         engine: Engine | None = None,
         releaser: Releaser | None = None,
     ) -> None:
@@ -93,7 +100,8 @@ class Curator:
         self.allowance = allowance if isinstance(allowance, Guarantee) else Guarantee(allowance)
         self.ledger = _open(ledger)
         self._replay = replay
-        self._engine = engine or EngineOfTables()
+        self._engine = engine or EngineOfTables(resources=_resources(resources))
+        sweep(None if resources is None else resources.temp_directory)  # what a killed process left
         self._releaser = releaser or NoisyReleaser()
         bindings = {name: bindings_of(name, self.tables) for name in self.tables}
         check_one_unit(self.tables, bindings)
@@ -230,24 +238,36 @@ class Curator:
     def _ask(
         self, question: str, epsilon: checks.Number, chosen: Options, analyst: str, progress: Progress | None
     ) -> Answer:
-        plan = self.plan(question, epsilon, chosen)
-        tell = telling(plan, progress)
-        for name in plan.bound.table.tables:
-            self._declare(_still_there(name, self.tables))  # a glob may find more by now
-        promise = promise_of(plan, chosen) + ("" if self._replay else f" {SYSTEM.bits(128):032x}")
-        tell(At.RESERVING)
-        held = self.ledger.reserve(request_of(plan, question, promise, self.population, analyst))
-        if isinstance(held, Replay):
-            return read_answer(held.answer, self._said(analyst))
         try:
-            answer = self._answer(plan, chosen, held, analyst, tell)
-        except BaseException as error:
-            self._failed(held, error)
-            raise
+            plan = self.plan(question, epsilon, chosen)
+            tell = telling(plan, progress)
+            for name in plan.bound.table.tables:
+                self._declare(_still_there(name, self.tables))  # a glob may find more by now
+            promise = promise_of(plan, chosen) + ("" if self._replay else f" {SYSTEM.bits(128):032x}")
+            request = request_of(plan, question, promise, self.population, analyst)
+            tell(At.RESERVING)
+            known = self.ledger.check(request)  # what is kept, or refused, needs no engine
+        except MemoryError:
+            raise EngineUnavailable(_NO_MEMORY) from None
+        if known is not None:
+            return read_answer(known.answer, self._said(analyst))
+        with opened(self._engine, plan) as ready:  # what is missing for a question is found out before it is charged
+            held = self.ledger.reserve(request)
+            if isinstance(held, Replay):
+                return read_answer(held.answer, self._said(analyst))
+            try:
+                answer = self._answer(plan, chosen, held, analyst, tell, ready)
+            except BaseException as error:
+                self._failed(held, error)
+                if isinstance(error, MemoryError):
+                    raise EngineFailed(FAILED) from None
+                raise
         return self._kept(held, answer)
 
-    def _answer(self, plan: PricedPlan, chosen: Options, held: Reservation, analyst: str, tell: Tell) -> Answer:
-        found, statements = self._compute(plan, tell)
+    def _answer(
+        self, plan: PricedPlan, chosen: Options, held: Reservation, analyst: str, tell: Tell, ready: Ready
+    ) -> Answer:
+        found, statements = self._compute(plan, tell, ready)
         rows = rows_of(plan, found)
         names = tuple(column.name for column in plan.bound.shown)
         listed, intervals = answer_rows(rows, names)
@@ -259,12 +279,12 @@ class Curator:
         basis = basis_of(plan, found, rows)
         return Answer(names, listed, intervals, plan.promise, receipt, float(plan.confidence), how, basis)
 
-    def _compute(self, plan: PricedPlan, tell: Tell) -> tuple[list[Measured], tuple[str, ...]]:
+    def _compute(self, plan: PricedPlan, tell: Tell, ready: Ready) -> tuple[list[Measured], tuple[str, ...]]:
         """The private cells, and the SQL that ran; a failure has one constant message and nothing else."""
         failure: type[EngineFailed] = EngineFailed
         try:
             tell(At.OPENING)
-            with self._engine.run(plan) as run:
+            with ready.run() as run:
                 return measure_all(plan, run, self._releaser, tell), tuple(run.statements)
         except EngineFailed as error:
             failure = type(error)
@@ -275,14 +295,14 @@ class Curator:
         if isinstance(error, Exception):
             reason = "timeout" if isinstance(error, EngineTimeout) else "engine"
         OWNER_LOG.error("question %s of %r on %r has no answer: %s", held.number, *held.who, reason)
-        with contextlib.suppress(SfumatoError):  # then the lease will end it; it is spent either way
+        with contextlib.suppress(SfumatoError, MemoryError):  # then the lease will end it; it is spent either way
             self.ledger.fail(held, reason)
 
     def _kept(self, held: Reservation, answer: Answer) -> Answer:
         """The answer, once the ledger has it; it was paid for, so it is given also if the ledger cannot keep it."""
         try:
             self.ledger.settle(held, write_answer(answer))
-        except SfumatoError:
+        except (SfumatoError, MemoryError):
             OWNER_LOG.error("question %s of %r on %r was answered, but not kept", held.number, *held.who)
             return replace(answer, receipt=replace(answer.receipt, notes=(*answer.receipt.notes, _NOT_KEPT)))
         return answer
@@ -299,6 +319,17 @@ def _open(ledger: Ledger | str | os.PathLike[str] | None) -> Ledger:
     if ledger is None:
         return Ledger.in_memory()
     return ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+
+
+def _resources(given: object) -> Resources:
+    if given is None:
+        return DEFAULT
+    if not isinstance(given, Resources):
+        raise InvalidArgument(
+            f"resources must be sf.Resources(...); got a {type(given).__name__}; for example "
+            "sf.Resources(threads=2, memory_limit='4GB')"
+        )
+    return given
 
 
 def _still_there(name: str, tables: Mapping[str, Table]) -> dict[str, str]:

@@ -19,6 +19,7 @@ from sfumato.dataset.name import takes
 from sfumato.dataset.protected import meaning_of
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table, table
+from sfumato.embedded.resources import Resources
 from sfumato.errors import InvalidArgument
 from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
@@ -28,7 +29,8 @@ _UNLIMITED = Guarantee(epsilon=COUNTING, delta=0.5)
 
 @cache
 def _ledger() -> Ledger:
-    return Ledger.in_memory()
+    # The one who asks holds the data, and the next frame under the same name may be another: nobody to be paused.
+    return Ledger.in_memory(pause=False)
 
 
 def _population(tables: Mapping[str, Table | PublicTable]) -> str:
@@ -46,12 +48,14 @@ def ask(
     unit: str | list[str] | None = None,
     columns: Mapping[str, Any] | None = None,
     most_rows: int | None = None,
+    resources: Resources | None = None,
     **options: Any,
 ) -> Answer:
     """A private answer about frames or files by name.
 
     `unit`, `columns` and `most_rows` declare every table that is not declared yet, as in `sf.table`; a public one is
-    given as `sf.public(...)`. The options are those of `Curator.ask`.
+    given as `sf.public(...)`. `resources` limits threads, memory and disk, as in `Curator`. The options are those of
+    `Curator.ask`.
     """
     if not isinstance(data, Mapping):
         raise InvalidArgument(
@@ -65,5 +69,12 @@ def ask(
         for name, source in data.items()
     }
     # Nobody labels these tables, so a frame of the same name may be another one: no answer is given twice.
-    curator = Curator(tables, allowance=_UNLIMITED, ledger=_ledger(), population=_population(tables), replay=False)
+    curator = Curator(
+        tables,
+        allowance=_UNLIMITED,
+        ledger=_ledger(),
+        population=_population(tables),
+        replay=False,
+        resources=resources,
+    )
     return curator.ask(question, epsilon=epsilon, **options)

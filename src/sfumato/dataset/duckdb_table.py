@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from sfumato.dataset.files import check_one_name
 from sfumato.dataset.kind import Kind, kinds
 from sfumato.dataset.name import distinct, nearest
+from sfumato.embedded.database import connected
 from sfumato.errors import InvalidArgument, SourceNotFound
 
+_ATTACHED = "sfumato_attached"
 _CATALOGUE = """
 SELECT CASE table_schema WHEN 'main' THEN '' ELSE table_schema || '.' END || table_name, table_type
 FROM information_schema.tables WHERE table_catalog = current_database()
@@ -76,16 +80,24 @@ class DuckdbTable:
         """The kind of every column that can be asked about, in order."""
         return kinds(self.types())
 
-    def connect(self) -> Any:
-        """A connection that only reads, for whoever may: an engine, or a reader of public keys."""
+    @contextmanager
+    def connect(self) -> Iterator[Any]:
+        """A connection that only reads, for whoever may: an engine, or a reader of public keys.
+
+        The file is attached to a database in memory: opened by itself it would spill into a folder beside the file.
+        """
         import duckdb
 
         if not os.path.isfile(self.path):
             raise SourceNotFound(f"source must be a DuckDB file; found none at {self.path!r}; check the path")
-        try:
-            return duckdb.connect(self.path, read_only=True)
-        except duckdb.Error:
-            raise InvalidArgument(
-                f"{os.path.basename(self.path)} cannot be opened as a DuckDB file; check that it is one, and close "
-                "whatever writes to it"
-            ) from None
+        with connected() as engine:
+            try:
+                path = self.path.replace("'", "''")
+                engine.execute(f"ATTACH '{path}' AS {_ATTACHED} (READ_ONLY)")
+                engine.execute(f"USE {_ATTACHED}")
+            except duckdb.Error:
+                raise InvalidArgument(
+                    f"{os.path.basename(self.path)} cannot be opened as a DuckDB file; check that it is one, and close "
+                    "whatever writes to it"
+                ) from None
+            yield engine

@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from sfumato.dataset.kind import Kind, kinds
 from sfumato.dataset.name import distinct
+from sfumato.embedded.database import connected
 from sfumato.errors import InvalidArgument, SourceNotFound
 
 DELIMITERS = ",;\t|"
@@ -92,9 +93,7 @@ class ParquetFiles(_Files):
 
     def types(self) -> dict[str, str]:
         """The type of every column by its own name."""
-        import duckdb
-
-        with duckdb.connect(config={"threads": 1}) as engine:
+        with connected(spills=False, threads=1) as engine:
             return self._alike(lambda path: self._footer(engine, path))
 
     def schema(self) -> dict[str, Kind]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from sfumato.dataset.public_table import PublicTable
+from sfumato.embedded.database import connected
 from sfumato.engines.dialect import DUCKDB
 from sfumato.engines.lower import Lower, read_column
 from sfumato.plan.matching import Compared, End, Matching
@@ -64,9 +65,7 @@ def _deepest(rows: str, keys: list[str], present: list[str], rendered: object, l
 
 @lru_cache(maxsize=_KEPT)
 def _count(public: PublicTable, sql: str) -> int:
-    import duckdb
-
-    with duckdb.connect() as engine:
+    with connected() as engine:
         engine.execute("SET TimeZone = 'UTC'")
         engine.register("public_rows", public.rows)
         (found,) = engine.execute(sql).fetchone() or (0,)

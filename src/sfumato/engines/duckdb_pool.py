@@ -17,65 +17,114 @@ from typing import Any
 
 from sfumato.dataset.files import CsvFiles, ParquetFiles
 from sfumato.dataset.table import Table
+from sfumato.embedded.database import DEFAULT, Database
+from sfumato.embedded.resources import Resources
 from sfumato.engines.duckdb_source import lock, signature
 
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+_SETTINGS: dict[str, str] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
 _MOST = 8
 
 
+class Lent:
+    """A connection for one question."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+        self.broken = False
+
+    @contextmanager
+    def used(self) -> Iterator[Any]:
+        """The connection while the question runs; a database in which one failed is not used again."""
+        try:
+            yield self._connection
+        except BaseException:
+            self.broken = True
+            raise
+
+
+class _Kept:
+    """A database, and by how many questions it is used now."""
+
+    def __init__(self, database: Database) -> None:
+        self.database, self.users, self.dropped = database, 0, False
+
+    def close_unused(self) -> None:
+        """Close one that is not kept any more, when the last question is done: its folder goes with it."""
+        if self.dropped and not self.users:
+            self.database.close()
+
+
 class Databases:
     """The databases of one process."""
 
     def __init__(self) -> None:
-        self._open: OrderedDict[object, Any] = OrderedDict()
+        self._open: OrderedDict[object, _Kept] = OrderedDict()
         self._mutex = threading.Lock()
         atexit.register(self.close)  # DuckDB complains on the way out about what is left open
         os.register_at_fork(after_in_child=self._leave_behind)
 
     @contextmanager
-    def connect(self, tables: Sequence[Table]) -> Iterator[Any]:
-        """A connection for one question; a database in which one failed is not used again."""
-        import duckdb
-
+    def lend(self, tables: Sequence[Table], resources: Resources = DEFAULT) -> Iterator[Lent]:
+        """A connection for one question; no row is read."""
         if not all(isinstance(table.source, (ParquetFiles, CsvFiles)) for table in tables):
             # Kept, a database would keep an owner from writing; and frames would share one, broken or not.
-            with closing(duckdb.connect(":memory:", config=_SETTINGS)) as database:
-                lock(database, [table.source for table in tables])
-                yield database
+            with closing(_made(tables, resources)) as database:
+                yield Lent(database.connection)
             return
-        key = tuple(signature(tables))  # a file that was written anew gets a new one
+        key = (resources, *signature(tables))  # a file that was written anew gets a new one
+        kept = self._taken(key, tables, resources)
         try:
-            with closing(self._cursor(key, tables)) as connection:
-                yield connection
-        except BaseException:
+            with closing(kept.database.connection.cursor()) as connection:
+                lent = Lent(connection)
+                try:
+                    yield lent
+                finally:
+                    if lent.broken:
+                        self._drop(key, kept)
+        finally:
             with self._mutex:
-                self._open.pop(key, None)
-            raise
+                kept.users -= 1
+                kept.close_unused()
 
-    def _cursor(self, key: object, tables: Sequence[Table]) -> Any:
-        import duckdb
-
+    def _taken(self, key: object, tables: Sequence[Table], resources: Resources) -> _Kept:
         with self._mutex:
-            if key not in self._open:
-                made = duckdb.connect(":memory:", config=_SETTINGS)
-                lock(made, [table.source for table in tables])
-                self._open[key] = made
+            kept = self._open.get(key) or _Kept(_made(tables, resources))
+            self._open[key] = kept
             self._open.move_to_end(key)
+            kept.users += 1
             while len(self._open) > _MOST:
-                self._open.popitem(last=False)
-            return self._open[key].cursor()
+                _, oldest = self._open.popitem(last=False)
+                oldest.dropped = True
+                oldest.close_unused()
+            return kept
+
+    def _drop(self, key: object, kept: _Kept) -> None:
+        with self._mutex:
+            if self._open.get(key) is kept:
+                del self._open[key]
+            kept.dropped = True
 
     def _leave_behind(self) -> None:
         """A child must neither use nor close its parent's databases, whose threads it does not have."""
-        for database in self._open.values():  # also when the child ends: one reference too many keeps it
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(database))
+        for kept in self._open.values():  # also when the child ends: one reference too many keeps it
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept.database.connection))
         self._open, self._mutex = OrderedDict(), threading.Lock()
 
     def close(self) -> None:
         """Give all of them back."""
         with self._mutex:
             while self._open:
-                self._open.popitem()[1].close()
+                self._open.popitem()[1].database.close()
+
+
+def _made(tables: Sequence[Table], resources: Resources) -> Database:
+    database = Database(resources, _SETTINGS)
+    try:
+        lock(database.connection, [table.source for table in tables])
+    except BaseException:
+        database.close()
+        raise
+    return database

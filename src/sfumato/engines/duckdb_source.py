@@ -19,6 +19,7 @@ from sfumato.dataset.source import Source
 from sfumato.dataset.table import Table
 from sfumato.engines.dialect import DUCKDB
 from sfumato.engines.lower import read_column
+from sfumato.errors import EngineUnavailable
 from sfumato.plan.node import quoted, text_literal
 
 
@@ -33,9 +34,24 @@ def lock(database: Any, sources: Sequence[Source]) -> None:
     if paths:
         database.execute(f"SET allowed_paths = [{', '.join(map(text_literal, paths))}]")
     for path in dict.fromkeys(each.path for each in sources if isinstance(each, DuckdbTable)):
-        database.execute(f"ATTACH {text_literal(path)} AS {_attached(path)} (READ_ONLY)")
+        _attach(database, path)
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
+
+
+def _attach(database: Any, path: str) -> None:
+    """Attach a file; its lock is held from now on, so that nobody writes until the question is answered."""
+    import duckdb
+
+    try:
+        database.execute(f"ATTACH {text_literal(path)} AS {_attached(path)} (READ_ONLY)")
+        return
+    except duckdb.Error:
+        pass  # whose words name the owner's folders
+    raise EngineUnavailable(
+        f"{os.path.basename(path)} cannot be opened now: most likely another program, or another connection of this "
+        "program, has it open for writing; nothing was charged; close that, then ask again"
+    )
 
 
 def _attached(path: str) -> str:

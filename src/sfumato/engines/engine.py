@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum, auto
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -95,3 +95,18 @@ class Engine(Protocol):
 
     def run(self, plan: PricedPlan) -> AbstractContextManager[Run]:
         """Open the data of one question."""
+
+
+class Ready(Protocol):
+    """All that a question needs besides its data: threads, connections, locks on sources."""
+
+    def run(self) -> AbstractContextManager[Run]:
+        """Run the question; whatever fails from now on is charged."""
+
+
+@runtime_checkable
+class EngineThatOpens(Engine, Protocol):
+    """An engine that finds out before the charge whether it can begin. Not every engine has to."""
+
+    def open(self, plan: PricedPlan) -> AbstractContextManager[Ready]:
+        """Make all ready without reading a row; what is missing is refused (`EngineUnavailable`)."""

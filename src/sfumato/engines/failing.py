@@ -1,47 +1,114 @@
-"""The shell around a question on an engine: a limit of time, and one constant message for whatever fails."""
+"""The shell around a question on an engine: a limit of time, and one constant message for whatever fails.
+
+What can be missing before a row is read (threads, locks, connections) is refused; what fails later is charged.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
-from sfumato.engines.engine import FAILED
-from sfumato.errors import EngineFailed, EngineTimeout
+from sfumato.engines.engine import FAILED, Run
+from sfumato.errors import EngineFailed, EngineTimeout, EngineUnavailable, SfumatoError
+from sfumato.threads import start
 
 OWNER_LOG = logging.getLogger("sfumato.owner")
+NOT_READY = "the engine cannot begin now; nothing was charged; ask again later, or ask the owner to look"
+_NO_THREAD = (
+    "the engine needs threads; not all could be started; nothing was charged; free memory, raise the limit of "
+    "processes, or set fewer threads"
+)
 
 
 class Limit:
-    """Interrupts work after some seconds."""
+    """Interrupts work after some seconds; the thread for it is there before the work begins."""
 
     def __init__(self, seconds: float | None) -> None:
         self.passed = False
         self._seconds = seconds
-        self._timer: threading.Timer | None = None
+        self._interrupt: Callable[[], object] | None = None
+        self._begun, self._ended = threading.Lock(), threading.Lock()
+        self._begun.acquire()
+        self._ended.acquire()
+        self._started = self._over = False
+
+    def start(self) -> None:
+        """Start the thread, also where no time is limited: where none can be had, no question may begin."""
+        if not self._started and not start(self._watch):
+            raise EngineUnavailable(_NO_THREAD)
+        self._started = True
 
     def begin(self, interrupt: Callable[[], object]) -> None:
         """The work begins."""
-        if self._seconds is not None:
-            self._timer = threading.Timer(self._seconds, self._pass, [interrupt])
-            self._timer.daemon = True
-            self._timer.start()
+        self.start()
+        self._interrupt = interrupt
+        self._begun.release()
 
-    def _pass(self, interrupt: Callable[[], object]) -> None:
-        self.passed = True
-        interrupt()
+    def _watch(self) -> None:
+        self._begun.acquire()
+        if self._interrupt is None or self._seconds is None:
+            return
+        if not self._ended.acquire(timeout=min(self._seconds, threading.TIMEOUT_MAX)):
+            self.passed = True
+            self._interrupt()
 
     def end(self) -> None:
-        """The work is done."""
-        if self._timer is not None:
-            self._timer.cancel()
+        """The work is done, or never began."""
+        if self._over:
+            return
+        self._over = True
+        if self._interrupt is None:
+            self._begun.release()
+        self._ended.release()
+
+
+Running = Callable[[Limit], AbstractContextManager[Run]]
+
+
+class OpenedLater:
+    """What is ready where a source is opened by its run: the thread that ends it."""
+
+    def __init__(self, running: Running, limit: Limit) -> None:
+        self._running, self._limit = running, limit
+
+    def run(self) -> AbstractContextManager[Run]:
+        """Run the question."""
+        return self._running(self._limit)
 
 
 @contextmanager
-def failing(seconds: float | None) -> Iterator[Limit]:
+def limited(seconds: float | None, running: Running) -> Iterator[OpenedLater]:
+    """Start the thread that ends a question, before the charge."""
+    limit = Limit(seconds)
+    try:
+        limit.start()
+        yield OpenedLater(running, limit)
+    finally:
+        limit.end()
+
+
+@contextmanager
+def opening() -> Iterator[None]:
+    """What fails while an engine is made ready is a refusal; the owner's log has its class."""
+    failed = False
+    try:
+        yield
+    except SfumatoError:
+        raise
+    except Exception as error:
+        OWNER_LOG.error("the engine cannot begin: %s", type(error).__name__)
+        failed = True
+    if failed:  # out here: no context
+        raise EngineUnavailable(NOT_READY)
+
+
+@contextmanager
+def failing(within: Limit | float | None) -> Iterator[Limit]:
     """What fails inside has one message; the owner's log has its class, since its own message may hold values."""
-    failed, interrupted, limit = False, False, Limit(seconds)
+    limit = within if isinstance(within, Limit) else Limit(within)
+    failed, interrupted = False, False
     try:
         yield limit
     except RuntimeError as error:

@@ -75,6 +75,13 @@ class Desk:
                 work.erase(draft.erased)
             self._balance = draft.balance
 
+    def peek(self, operation: Callable[[Draft], Result]) -> Result:
+        """What an operation would come to now; nothing is written."""
+        with self._brief, self.store.read() as work:
+            self._balance = balance = self._caught_up(work)
+            draft = Draft(balance, self.now(balance), work, self._identity, self._secret, self._policy)
+            return operation(draft)
+
     def now(self, balance: Balance) -> int:
         """The ledger's time, which never goes back."""
         return max(self._clock(), balance.at)

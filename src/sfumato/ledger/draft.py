@@ -21,12 +21,11 @@ from sfumato.ledger.payload import Payload
 class Policy:
     """What the owner decides when opening a ledger, and what the machine provides.
 
-    `pause`: whether a failure after the reservation pauses the analyst on that table; None: where several analysts
-    ask. `share_answers`: whether an analyst gets, free, what another one paid for. `lease`: how long a reservation may
-    stay open.
+    `pause`: whether a failure after the reservation pauses the analyst on that table. `share_answers`: whether an
+    analyst gets, free, what another one paid for. `lease`: how long a reservation may stay open.
     """
 
-    pause: bool | None
+    pause: bool
     share_answers: bool
     lease: timedelta
     entropy: Entropy

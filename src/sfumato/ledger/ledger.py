@@ -29,6 +29,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from sfumato import checks
 from sfumato.accounting.filter import Remaining
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument
@@ -74,7 +75,7 @@ class Ledger:
         cls,
         where: Where,
         *,
-        pause: bool | None = None,
+        pause: bool = True,
         share_answers: bool = False,
         lease: timedelta = timedelta(hours=1),
         create: bool = True,
@@ -88,13 +89,15 @@ class Ledger:
             raise InvalidArgument(
                 f"lease must be a timedelta of at least a second; got {lease!r}; for example one hour"
             )
-        policy = Policy(pause, share_answers, lease, entropy, _product())
+        policy = Policy(checks.flag(pause=pause), share_answers, lease, entropy, _product())
         return cls(Desk(connect(where, entropy, create=create), policy, clock))
 
     @classmethod
-    def in_memory(cls, *, clock: Callable[[], int] = system_clock, entropy: Entropy = SYSTEM) -> Ledger:
+    def in_memory(
+        cls, *, pause: bool = True, clock: Callable[[], int] = system_clock, entropy: Entropy = SYSTEM
+    ) -> Ledger:
         """A ledger that lasts as long as the process; the same rules, and no file."""
-        policy = Policy(None, False, timedelta(days=36_500), entropy, _product())
+        policy = Policy(checks.flag(pause=pause), False, timedelta(days=36_500), entropy, _product())
         return cls(Desk(MemoryStore(entropy), policy, clock))
 
     def close(self) -> None:
@@ -182,10 +185,15 @@ class Ledger:
 
     # ------------------------------------------------------------------------------------------ the curator
 
+    def check(self, request: Request) -> Replay | None:
+        """Find the answer that was paid for, or refuse what `reserve` would refuse now; nothing is charged."""
+        _check_request(request)
+        found = self._desk.peek(lambda draft: operations.reserve(draft, request))
+        return found if isinstance(found, Replay) else None
+
     def reserve(self, request: Request) -> Reservation | Replay:
         """Charge a question before the data is touched, or find the answer that was paid for; or refuse."""
-        if not isinstance(request, Request):
-            raise InvalidArgument(f"request must be a Request; got a {type(request).__name__}; make one for the plan")
+        _check_request(request)
         return self._desk.run(lambda draft: operations.reserve(draft, request))
 
     def settle(self, reservation: Reservation, answer: str) -> Entry:
@@ -269,6 +277,11 @@ class Ledger:
         """Count what a copy of this ledger spent on its own; how many spends were new. Repeating it adds nothing."""
         with other._desk.reading() if isinstance(other, Ledger) else _copy_of(other) as copy:
             return self._desk.run(lambda draft: copies.merge(draft, copy))
+
+
+def _check_request(request: Request) -> None:
+    if not isinstance(request, Request):
+        raise InvalidArgument(f"request must be a Request; got a {type(request).__name__}; make one for the plan")
 
 
 def _check_reservation(reservation: Reservation) -> None:

@@ -193,10 +193,9 @@ def fail(draft: Draft, reservation: Reservation, reason: Reason) -> Entry:
 
 
 def _fail(draft: Draft, reserved: Entry, reason: Reason) -> Entry:
-    pause = draft.policy.pause
-    if pause is None:
-        pause = len(draft.balance.population(reserved.population or "").analysts) > 1
-    return _end(draft, Kind.FAILED, reserved, detail={"reason": reason.value, "pause": pause})
+    # For one analyst too: that a question failed is a bit about the data, whoever else asks. Whatever the reason is:
+    # which one is noted may follow from the data as well.
+    return _end(draft, Kind.FAILED, reserved, detail={"reason": reason.value, "pause": draft.policy.pause})
 
 
 def abandon(draft: Draft) -> None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import glob
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +20,7 @@ from sfumato.dataset.frame import Frame
 from sfumato.dataset.kind import Kind, kind_named
 from sfumato.dataset.name import find
 from sfumato.dataset.source import Source, read_source
+from sfumato.embedded.database import connected
 from sfumato.errors import InvalidArgument
 from sfumato.plan.node import quoted, text_literal
 
@@ -97,11 +97,7 @@ def find_source(data: object) -> Source:
 @contextmanager
 def database(memory: float) -> Iterator[Any]:
     """A database of the report's own; what exceeds `memory`, in bytes, is put into a folder that goes with it."""
-    import duckdb
-
-    with tempfile.TemporaryDirectory(prefix="sfumato-") as folder, closing(duckdb.connect(":memory:")) as engine:
-        engine.execute(f"SET memory_limit = '{int(memory)}B'")
-        engine.execute(f"SET temp_directory = {text_literal(folder)}")
+    with connected(memory_limit=f"{int(memory)}B") as engine:
         _hide_progress(engine)
         engine.execute("SET TimeZone = 'UTC'")
         engine.execute("SET autoinstall_known_extensions = false")

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.cli.made_up import spread, write_parquet
+from sfumato.embedded.database import connected
 from sfumato.plan.node import text_literal
 
 ROWS, PEOPLE, HOUSEHOLDS = 200_000, 40_000, 17_500
@@ -52,12 +53,11 @@ def build(folder: Path) -> None:
 
 def exact(folder: Path, question: str) -> list[tuple[Any, ...]]:
     """The exact answer to a question: only for data that is nobody's."""
-    import duckdb
-
     source = text_literal(str(folder / "visits.parquet"))
-    with duckdb.connect() as engine:
+    with connected() as engine:
         engine.execute(f"CREATE VIEW visits AS SELECT * FROM read_parquet({source})")
-        return engine.execute(question).fetchall()
+        found: list[tuple[Any, ...]] = engine.execute(question).fetchall()
+        return found
 
 
 def _visits() -> dict[str, NDArray[Any]]:

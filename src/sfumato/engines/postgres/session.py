@@ -7,7 +7,7 @@ vanish with it. Only the catalogue's functions are reached, and texts and times 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,11 @@ import numpy as np
 from sfumato.dataset.kind import Kind
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
+from sfumato.embedded.database import Database
 from sfumato.engines.dialect import Dialect
 from sfumato.engines.duckdb_session import DuckdbSession
 from sfumato.engines.engine import Integers
-from sfumato.engines.failing import failing
+from sfumato.engines.failing import Limit, OpenedLater, failing, limited
 from sfumato.engines.postgres.dialect import PostgresDialect
 from sfumato.engines.postgres.table import PostgresTable
 from sfumato.engines.run import SqlRun
@@ -40,12 +41,21 @@ class PostgresEngine:
     def __init__(self, timeout: float | None = HOUR) -> None:
         self._timeout = timeout
 
+    def open(self, plan: PricedPlan) -> AbstractContextManager[OpenedLater]:
+        """Start the thread that ends a question; the server was asked for its tables just before."""
+        return limited(self._timeout, lambda limit: self._run(plan, limit))
+
     @contextmanager
     def run(self, plan: PricedPlan) -> Iterator[SqlRun]:
         """Open the data of one question."""
+        with self._run(plan, Limit(self._timeout)) as run:
+            yield run
+
+    @contextmanager
+    def _run(self, plan: PricedPlan, given: Limit) -> Iterator[SqlRun]:
         table = next(iter(plan.bound.table.tables.values()))
         assert isinstance(table.source, PostgresTable)
-        with failing(self._timeout) as limit, table.source.connect() as connection:
+        with failing(given) as limit, table.source.connect() as connection:
             limit.begin(connection.cancel)
             if self._timeout is not None:  # also where this process is gone
                 connection.execute(f"SET statement_timeout = {round(self._timeout * 1000)}")
@@ -119,9 +129,7 @@ class PostgresSession:
 
     def keys(self) -> DuckdbSession:
         """Keys are public, and worked out without the server."""
-        import duckdb
-
-        return DuckdbSession(duckdb.connect(config={"threads": 1}))
+        return DuckdbSession(Database(settings={"threads": 1}, spills=False).connection)
 
     def check_unchanged(self) -> None:
         """A transaction sees one state of all tables."""

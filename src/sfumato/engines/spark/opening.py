@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sfumato.engines.spark.disks import ENCRYPTED, protect
 from sfumato.engines.spark.java import HELPS, LEAST, wanting
 
 CONNECT = "sc://"
@@ -36,6 +37,7 @@ def opened(address: str) -> Iterator[Any]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of how often it was tried
                 _ = session.version  # over Connect nothing was asked so far
+            protect(session, remote=is_remote(session))
             yield session
         finally:
             if is_remote(session):
@@ -111,7 +113,7 @@ def _started(builder: Any) -> Any:
     """A new driver on this machine, or what Spark's settings say."""
     if "SPARK_REMOTE" not in os.environ and (wrong := wanting()):
         raise Unreachable(f"Spark's driver needs Java {LEAST} or newer here; {wrong}; {HELPS}")
-    return builder.getOrCreate()
+    return builder.config(ENCRYPTED, "true").getOrCreate()
 
 
 def _there(sessions: Any) -> Any:
