@@ -19,7 +19,7 @@ from sfumato.engines import postgres as engine
 from sfumato.engines.choose import EngineOfTables
 from sfumato.engines.duckdb import DuckdbEngine
 from sfumato.engines.postgres import PostgresEngine, PostgresSession, PostgresTable
-from sfumato.errors import EngineFailed, InvalidArgument, SourceNotFound, UnsupportedQuery
+from sfumato.errors import EngineFailed, InvalidArgument, Refused, SourceNotFound, UnsupportedQuery
 from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
 
@@ -149,6 +149,31 @@ def test_two_spellings_are_one_source(server: Server) -> None:
     Curator({"a": tables["a"]}, allowance=1, ledger=ledger, population="one")
     with pytest.raises(InvalidArgument):
         Curator({"b": tables["b"]}, allowance=1, ledger=ledger, population="two")
+
+
+def test_one_table_has_one_unit_under_all_spellings(server: Server) -> None:
+    """Also by a part of it; a table through it stays bound to it when it gets one more part."""
+    server.run(
+        "CREATE TABLE t (p bigint, v bigint) PARTITION BY LIST (p)",
+        "CREATE TABLE t1 PARTITION OF t FOR VALUES IN (1)",
+        "CREATE TABLE items (v bigint)",
+        "CREATE TABLE others (p bigint, v bigint)",
+    )
+    address = make_url(server.address).update_query_dict({"keepalives": "1"}).render_as_string(hide_password=False)
+    person = sf.table(server.at("t"), unit="p")
+    for other in (f"{address}#{server.schema.upper()}.T", server.at("t1")):
+        for unit in (None, {"p": "v"}, ("p", "v")):
+            with pytest.raises(InvalidArgument, match="a source must have one unit"):
+                Curator({"a": person, "b": sf.table(other, unit=unit)}, allowance=1)
+    ledger = Ledger.in_memory()
+    items = sf.table(server.at("items"), unit=sf.through("t", on="v"))
+    Curator({"t": person, "items": items}, allowance=1, ledger=ledger)
+    server.run("CREATE TABLE t2 PARTITION OF t FOR VALUES IN (2)")
+    Curator({"t": sf.table(f"{address}#{server.schema}.T", unit="p"), "items": items}, allowance=1, ledger=ledger)
+    with pytest.raises(Refused, match="must keep the unit"):
+        Curator({"t": sf.table(server.at("others"), unit="p"), "items": items}, allowance=1, ledger=ledger)
+    with pytest.raises(Refused, match="must keep the unit"):
+        Curator({"t2": sf.table(server.at("t2"), unit={"p": "v"})}, allowance=1, ledger=ledger)
 
 
 def test_views_are_refused(few: Server) -> None:

@@ -128,6 +128,10 @@ def test_what_goes_wrong_is_said_before_the_charge(spark: Any, there: Tables, tm
     declared = sf.table("spark:people", unit="p")
     assert declared.source.identity & sf.table(rows / "part.parquet", unit="p").source.identity
     assert declared.source.identity == sf.table("spark:spark_catalog.default.people", unit="p").source.identity
+    assert declared.source.anchor == sf.table("spark:default.people", unit="p").source.anchor
+    for other in ("spark:spark_catalog.default.people", rows / "part.parquet"):
+        with pytest.raises(InvalidArgument, match="a source must have one unit"):
+            Curator({"t": declared, "raw": sf.table(other)}, allowance=2)
     curator = Curator({"t": declared}, allowance=2)
     spark.sql("DROP TABLE people")
     with pytest.raises(SourceNotFound, match="it is gone; nothing was charged"):
