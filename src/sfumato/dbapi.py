@@ -43,7 +43,6 @@ from sfumato.errors import (
     SfumatoError,
 )
 from sfumato.plan.parameters import Parameters
-from sfumato.plan.parse import parse
 from sfumato.project import FILE, Project, load
 
 apilevel = "2.0"
@@ -224,9 +223,8 @@ class Connection:
         """The answer; values are bound in the tree, and the text that is asked is printed from it."""
         self._check_open()
         asking = self._asking
-        question = parse(operation, parameters).sql() if parameters else operation
-        curator = self._curator(asking.population or asking.project.population_of(question))
-        return curator.ask(question, epsilon=epsilon, analyst=asking.analyst, **asking.options)
+        curator = self._curator(asking.population or asking.project.population_of(operation, parameters))
+        return curator.ask(operation, parameters=parameters, epsilon=epsilon, analyst=asking.analyst, **asking.options)
 
     def _curator(self, population: str) -> Curator:
         with self._lock:

@@ -62,6 +62,7 @@ from sfumato.embedded.database import DEFAULT
 from sfumato.embedded.resources import Resources
 from sfumato.errors import InvalidArgument, SourceNotFound, UnknownName, UnsupportedQuery
 from sfumato.ledger.ledger import Ledger
+from sfumato.plan.parameters import Parameters
 from sfumato.plan.parse import parse
 from sfumato.privacy.guarantee import Guarantee
 
@@ -116,9 +117,9 @@ class Project:
             resources=self.resources,
         )
 
-    def population_of(self, question: str) -> str:
+    def population_of(self, question: str, parameters: Parameters = ()) -> str:
         """The population that a question is about, by the tables that it names."""
-        named = {name.lower() for name in parse(question).tables()}
+        named = {name.lower() for name in parse(question, parameters).tables()}
         found = [
             name for name, people in self.populations.items() if named & {table.lower() for table in people.tables}
         ]

@@ -15,8 +15,7 @@ import typer
 from sfumato.cli.given import Delta, Where, number
 from sfumato.cli.sharing import sharing
 from sfumato.errors import InvalidArgument
-
-_LONGEST = 1 << 20  # characters of a question
+from sfumato.plan.tree import LONGEST, check_typed
 
 Question = Annotated[
     str | None,
@@ -97,9 +96,10 @@ def read_question(question: str | None, file: Path | None) -> str:
     if file is not None:
         text = _read_file(file)
     elif sys.stdin is not None and (question == "-" or (question is None and not sys.stdin.isatty())):
-        text = sys.stdin.read(_LONGEST)
+        text = sys.stdin.read(LONGEST + 1)
     else:
         text = question or ""
+    check_typed(text)  # as it was typed: what is taken off below counts
     if not text.strip():
         raise InvalidArgument('the question must be SQL; got none; for example "SELECT COUNT(*) AS n FROM people"')
     return text.strip().rstrip(";")
@@ -108,7 +108,7 @@ def read_question(question: str | None, file: Path | None) -> str:
 def _read_file(file: Path) -> str:
     try:
         with file.open(encoding="utf-8") as opened:
-            return opened.read(_LONGEST)
+            return opened.read(LONGEST + 1)
     except UnicodeDecodeError:
         raise InvalidArgument(f"{file} must be SQL in UTF-8; got another encoding; save it anew") from None
     except OSError as error:

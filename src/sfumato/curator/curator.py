@@ -54,7 +54,7 @@ from sfumato.errors import (
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.request import Replay, Reservation
 from sfumato.plan.bind import bind
-from sfumato.plan.node import MeasureAt
+from sfumato.plan.node import MeasureAt, Query
 from sfumato.plan.parse import parse
 from sfumato.plan.price import PricedPlan, price
 from sfumato.plan.rows import Catalogue
@@ -126,10 +126,11 @@ class Curator:
                 raise Refused(_ANOTHER_UNIT) from None  # an analyst asks: a file's name may be a person's
             self._declared |= new.keys()
 
-    def plan(self, question: str, epsilon: checks.Number, options: Options) -> PricedPlan:
-        """Understand and price a question; no data is touched."""
+    def plan(self, question: str | Query, epsilon: checks.Number, options: Options) -> PricedPlan:
+        """Understand and price a question, as text or parsed; no data is touched."""
+        query = question if isinstance(question, Query) else parse(question)
         plan = price(
-            bind(parse(question), Catalogue(self.tables, self.public, most_matches)),
+            bind(query, Catalogue(self.tables, self.public, most_matches)),
             epsilon=epsilon,
             delta=options.delta,
             noise=options.noise,
@@ -210,22 +211,22 @@ class Curator:
         shares, bound, bounds, simultaneous, tidy; see `Options`.
         """
         chosen = Options.read(options)
-        if parameters:
-            question = parse(question, parameters).sql()  # printed from our own nodes, never pasted
+        query = parse(question, parameters) if parameters else None
+        question = question if query is None else query.sql()  # printed from our own nodes, never pasted
         if within is not None:
             cap = self._cap(epsilon, analyst)
             return ask_within(
                 Within.read(within),
                 cap,
-                lambda e: self.plan(question, e, chosen),
-                lambda e: self._ask(question, e, chosen, analyst, progress),
+                lambda e: self.plan(query or question, e, chosen),
+                lambda e: self._ask(question, query, e, chosen, analyst, progress),
                 self.remaining(analyst),
             )
         if epsilon is None:
             raise InvalidArgument(
                 "epsilon must be given, or within; got neither; for example epsilon 0.5, or within 5%"
             )
-        return self._ask(question, epsilon, chosen, analyst, progress)
+        return self._ask(question, query, epsilon, chosen, analyst, progress)
 
     def _cap(self, epsilon: checks.Number | None, analyst: str) -> Fraction:
         left = self.remaining(analyst).epsilon
@@ -236,10 +237,16 @@ class Curator:
         return min(left, Fraction(1))
 
     def _ask(
-        self, question: str, epsilon: checks.Number, chosen: Options, analyst: str, progress: Progress | None
+        self,
+        question: str,
+        query: Query | None,
+        epsilon: checks.Number,
+        chosen: Options,
+        analyst: str,
+        progress: Progress | None,
     ) -> Answer:
         try:
-            plan = self.plan(question, epsilon, chosen)
+            plan = self.plan(query or question, epsilon, chosen)
             tell = telling(plan, progress)
             for name in plan.bound.table.tables:
                 self._declare(_still_there(name, self.tables))  # a glob may find more by now

@@ -16,6 +16,7 @@ from sfumato.errors import UnsupportedQuery
 from sfumato.plan.atoms import NoKeys, atoms, atoms_of
 from sfumato.plan.bound import BoundPlan, Group, Measure, Shown, Sort, Statistic
 from sfumato.plan.functions import FUNCTIONS, Shape
+from sfumato.plan.limits import MAX_MEASURES, at_most, bounded
 from sfumato.plan.node import (
     Aggregate,
     Call,
@@ -50,7 +51,12 @@ _STATISTICS = {
 
 def bind(query: Query, known: Catalogue | Mapping[str, Table]) -> BoundPlan:
     """Understand a question about declared tables, or refuse it."""
-    scope = scope_of(query, known if isinstance(known, Catalogue) else Catalogue(known))
+    with bounded():
+        return _bind(query, known if isinstance(known, Catalogue) else Catalogue(known))
+
+
+def _bind(query: Query, known: Catalogue) -> BoundPlan:
+    scope = scope_of(query, known)
     if query.distinct:
         raise UnsupportedQuery("SELECT DISTINCT is not answered of the answer's rows; GROUP BY the columns instead")
     if query.outputs is None:
@@ -81,12 +87,15 @@ class _Binder:
         self.outputs = query.outputs or ()
         self.aliases = {output.alias.lower(): output for output in self.outputs if output.alias}
         self.measures: list[Measure] = []  # quantiles of the same values are one measure with several points
+        self.places: dict[Measure, int] = {}  # of each measure without its points
         self.written: dict[str, str] = {}  # the measures as the question writes them
+        self.results: dict[str, Declared] = {}  # keys and measures as if they were columns
         self.keys: list[Expression] = []
         self.groups: list[Group] = []
-        for expression in query.groups:
-            self.keys.append(self._group(expression))
-            self.groups.append(self._typed_group(self.keys[-1]))
+        for key in dict.fromkeys(map(self._group, query.groups)):  # GROUP BY r, r is GROUP BY r
+            self.keys.append(key)
+            self.groups.append(self._typed_group(key))
+            self.results[KeyAt(len(self.groups) - 1).sql()] = Declared(self.groups[-1].kind)
 
     def _group(self, expression: Expression) -> Expression:
         """A GROUP BY item: a position, an input column, an alias, or an expression."""
@@ -111,15 +120,7 @@ class _Binder:
 
     def dated(self, expression: Expression, aliases: bool = False) -> Expression:
         """An expression over keys and measures, its dates read."""
-        return _dated(self.result(expression, aliases), self._results())
-
-    def _results(self) -> dict[str, Declared]:
-        """Keys and measures as if they were columns."""
-        keys = {KeyAt(i).sql(): Declared(group.kind) for i, group in enumerate(self.groups)}
-        found = [MeasureAt(i, at) for i, each in enumerate(self.measures) for at in range(max(1, len(each.points)))]
-        totals = [TotalAt(i) for i in range(len(self.measures))]
-        names = [each.sql() for each in found] + [each.sql() for each in totals]
-        return {**keys, **dict.fromkeys(names, Declared(Kind.REAL))}
+        return _dated(self.result(expression, aliases), self.results)
 
     def _output_at(self, literal: Literal) -> Expression:
         text = literal.value if literal.is_number else None
@@ -140,13 +141,13 @@ class _Binder:
 
     def shown(self) -> list[Shown]:
         """The columns of the answer."""
-        listed: list[Shown] = []
+        listed: dict[str, Shown] = {}
         for place, output in enumerate(self.outputs):
             name = output.alias or self._spoken(output.expression, place)
-            if name.lower() in {column.name.lower() for column in listed}:
+            if name.lower() in listed:
                 raise UnsupportedQuery(f"two columns of the answer are named {name!r}; give them different names")
-            listed.append(Shown(name, self.dated(output.expression)))
-        return listed
+            listed[name.lower()] = Shown(name, self.dated(output.expression))
+        return list(listed.values())
 
     def _spoken(self, expression: Expression, place: int) -> str:
         """The name of a column of the answer that was given none."""
@@ -194,7 +195,7 @@ class _Binder:
         """Refuse what cannot be computed from keys and private numbers: of another kind, or answered for rows only."""
         try:
             _check_computable(result)
-            found = typed(_over_results(result), self._results())
+            found = typed(_over_results(result), self.results)
             expect(found, *(wanted or Kind))
         except UnsupportedQuery as refusal:
             words = str(refusal)
@@ -212,14 +213,16 @@ class _Binder:
 
     def _measure(self, aggregate: Aggregate) -> MeasureAt:
         measure = self._read(aggregate)
-        alike = [replace(each, points=()) for each in self.measures]
-        place = alike.index(measure) if measure in alike else len(alike)
-        if place == len(alike):
+        place = self.places.setdefault(measure, len(self.measures))
+        if place == len(self.measures):
             self.measures.append(measure)
+            at_most(MAX_MEASURES, self.measures, "different aggregates")
         found = MeasureAt(place)
         if measure.statistic is Statistic.QUANTILES:
             found = MeasureAt(place, self._point(place, _share(aggregate)))
         self.written.setdefault(found.sql(), aggregate.sql())
+        for part in (found, TotalAt(place)):
+            self.results[part.sql()] = Declared(Kind.REAL)
         return found
 
     def _point(self, place: int, share: Fraction) -> int:

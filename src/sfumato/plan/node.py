@@ -6,10 +6,11 @@ what is printed must parse to the tree it came from.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from sfumato.errors import UnsupportedQuery
 from sfumato.plan.functions import FUNCTIONS
 
 
@@ -301,6 +302,13 @@ class Join:
         if self.using:
             return f"{joined} USING ({', '.join(map(quoted, self.using))})"
         return joined if self.on is None else f"{joined} ON {self.on.sql()}"
+
+
+def check_names_differ(names: Iterable[str]) -> None:
+    """Refuse a WITH that names two queries alike."""
+    spelt = [name.lower() for name in names]
+    if len(set(spelt)) < len(spelt):
+        raise UnsupportedQuery("WITH names two queries alike; give them different names")
 
 
 Rows = Query | Union

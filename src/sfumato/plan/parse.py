@@ -2,7 +2,8 @@
 
 sqlglot reads the text. Only node types named here are taken over, and only with the parts named here; everything else
 is refused with its place and what to write instead. At the end the plan is printed and read again: if that
-is not the tree it came from, something was lost on the way, and the question is refused.
+is not the tree it came from, something was lost on the way, and the question is refused. DuckDB's parser must read the
+text as sqlglot does (`second_parser`).
 
 Placeholders become constants of the tree before all that (`parameters`).
 """
@@ -17,6 +18,17 @@ from sqlglot import exp
 
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.functions import FUNCTIONS
+from sfumato.plan.limits import (
+    MAX_COLUMNS,
+    MAX_JOINS,
+    MAX_KEYS,
+    MAX_NAMED,
+    MAX_ORDERINGS,
+    MAX_WRITTEN,
+    TOO_DEEP,
+    at_most,
+    bounded,
+)
 from sfumato.plan.node import (
     Aggregate,
     Call,
@@ -30,10 +42,13 @@ from sfumato.plan.node import (
     Query,
     Rows,
     Union,
+    check_names_differ,
 )
 from sfumato.plan.parameters import LARGEST, LEAST, Parameters, bind_values
 from sfumato.plan.parse_from import read_from
-from sfumato.plan.tree import DEEPEST, bare, name_of, only, read, refuse
+from sfumato.plan.quiet import quietly
+from sfumato.plan.second_parser import check_same
+from sfumato.plan.tree import DEEPEST, bare, check_typed, name_of, only, read, read_raw, refuse, spelt
 from sfumato.plan.window import read_window
 
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -65,20 +80,41 @@ def parse(text: str, parameters: Parameters = ()) -> Query:
     >>> parse("select count(*) as n from people where age > :age", {"age": 30}).sql()
     'SELECT COUNT(*) AS "n" FROM "people" WHERE ("age" > 30)'
     """
-    tree = read(text)
-    bind_values(tree, parameters, (*OPERATORS, *UNARY, *AGGREGATES, exp.PercentileCont))
-    plan = _query(tree, 0)
-    if bare(read(plan.sql())) != bare(tree):
+    with quietly(), bounded():
+        check_typed(text)
+        raw = read_raw(text)
+        tree = spelt(raw.copy())
+        bind_values(tree, parameters, (*OPERATORS, *UNARY, *AGGREGATES, exp.PercentileCont))
+        plan = _query(tree, 0)
+        _check_printed(plan, tree)
+        check_same(text, raw)
+        return plan
+
+
+def _check_printed(plan: Query, tree: exp.Expression) -> None:
+    """Refuse a plan that is not, when it is printed and read again, the tree that it came from."""
+    written = plan.sql()
+    if len(written) > MAX_WRITTEN:
+        raise UnsupportedQuery(
+            f"a question may have {MAX_WRITTEN:,} characters with its parameters filled in and all names in quotes; "
+            f"got {len(written):,}; shorten it"
+        )
+    try:
+        again = read(written)
+    except UnsupportedQuery:  # it is sound SQL, so only its parentheses can be too many for the parser
+        raise UnsupportedQuery(TOO_DEEP) from None
+    if bare(again) != bare(tree):
         raise UnsupportedQuery("the question uses something that would be lost on the way; write it more simply")
-    return plan
 
 
 def _query(tree: exp.Expression, depth: int) -> Query:
     if not isinstance(tree, exp.Select):
         raise refuse(tree, None if isinstance(tree, exp.SetOperation) else "ask with SELECT")
     if depth > DEEPEST:
-        raise UnsupportedQuery("the question nests too deeply; use fewer sub-queries")
+        raise UnsupportedQuery(TOO_DEEP)
     only(tree, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "with_", "distinct")
+    at_most(MAX_COLUMNS, tree.expressions, "columns after SELECT")
+    at_most(MAX_JOINS, tree.args.get("joins") or (), "joins after FROM")
     if tree.args.get("from_") is None:
         raise UnsupportedQuery("a question needs FROM and a table; got none")
     return Query(
@@ -87,7 +123,7 @@ def _query(tree: exp.Expression, depth: int) -> Query:
         _optional(tree.args.get("where")),
         _groups(tree.args.get("group")),
         _optional(tree.args.get("having")),
-        tuple(_ordering(key) for key in (tree.args["order"].expressions if tree.args.get("order") else ())),
+        _orderings(tree.args.get("order")),
         _limit(tree.args.get("limit")),
         _ctes(tree.args.get("with_"), depth),
         _distinct(tree.args.get("distinct")),
@@ -136,7 +172,14 @@ def _groups(clause: exp.Expression | None) -> tuple[Expression, ...]:
     if clause is None:
         return ()
     only(clause, "expressions")
+    at_most(MAX_KEYS, clause.expressions, "keys after GROUP BY")
     return tuple(_expression(node) for node in clause.expressions)
+
+
+def _orderings(clause: exp.Expression | None) -> tuple[Ordering, ...]:
+    listed = () if clause is None else clause.expressions
+    at_most(MAX_ORDERINGS, listed, "keys after ORDER BY")
+    return tuple(map(_ordering, listed))
 
 
 def _ordering(key: exp.Expression) -> Ordering:
@@ -160,11 +203,13 @@ def _ctes(clause: exp.Expression | None, depth: int) -> tuple[tuple[str, Rows], 
     if clause is None:
         return ()
     only(clause, "expressions")
+    at_most(MAX_NAMED, clause.expressions, "queries after WITH")
     named = []
     for cte in clause.expressions:
         only(cte, "this", "alias")
         only(cte.args["alias"], "this")
         named.append((name_of(cte.args["alias"].this), _rows(cte.this, depth + 1)))
+    check_names_differ(name for name, _ in named)
     return tuple(named)
 
 

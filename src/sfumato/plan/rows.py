@@ -25,6 +25,7 @@ from sfumato.plan.node import (
     TableName,
     Union,
     aggregates,
+    check_names_differ,
 )
 from sfumato.plan.relation import Relation, inherited, stored
 from sfumato.plan.scope import Named, Scope, both, small, unknown
@@ -58,11 +59,9 @@ NO_CTES = Ctes({})
 
 def _with(query: Query, ctes: Ctes) -> Ctes:
     """The names of WITH, each seeing those before it: none sees itself, so that nothing recurs."""
-    names = [name.lower() for name, _ in query.ctes]
-    if len(set(names)) < len(names):
-        raise UnsupportedQuery("WITH names two queries alike; give them different names")
-    for name, (_, named) in zip(names, query.ctes, strict=True):
-        ctes = Ctes({**ctes.named, name: (named, ctes)})
+    check_names_differ(name for name, _ in query.ctes)
+    for name, named in query.ctes:
+        ctes = Ctes({**ctes.named, name.lower(): (named, ctes)})
     return ctes
 
 

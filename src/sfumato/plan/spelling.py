@@ -106,9 +106,11 @@ def _within_group(node: exp.Expression) -> exp.Expression | None:
 
 def _if(node: exp.Expression) -> exp.Expression | None:
     """IF(c, a, b) as CASE WHEN; the branches of a CASE are of this class too, and stay."""
-    if node.arg_key == "ifs" or not _has(node, "this", "true", "false") or "true" not in node.args:
+    if node.arg_key == "ifs" or not _has(node, "this", "true", "false"):
         return None
-    return _when(node.this, node.args["true"], node.args.get("false"))
+    if node.args.get("true") is None or node.args.get("false") is None:
+        return None
+    return _when(node.this, node.args["true"], node.args["false"])
 
 
 def _compared(node: exp.Expression) -> exp.Expression | None:

@@ -10,11 +10,16 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from sfumato.errors import UnsupportedQuery
+from sfumato.plan.limits import TOO_DEEP
 from sfumato.plan.spelling import MOST_DIGITS, NOTES, spell_out
 from sfumato.plan.stumble import DIALECT, stumbled
 
-LONGEST = 100_000
+LONGEST = 100_000  # characters of a question as it was typed, with comments and without values of parameters
 _NEAR = 100  # characters before its first name or constant in which a construct begins
+_AFTER_A_LIST = (
+    TokenType.COMMA, TokenType.R_PAREN, TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.HAVING,
+    TokenType.ORDER_BY, TokenType.LIMIT, TokenType.SEMICOLON, TokenType.UNION, TokenType.END,
+)  # fmt: skip
 DEEPEST = 100  # of a tree, so that no walk over it is stopped by Python
 JOINS = "tables are joined by JOIN, LEFT JOIN, SEMI JOIN or ANTI JOIN with ON or USING"
 PARTS = {
@@ -104,30 +109,55 @@ BY_NAME = {
 }
 
 
-def read(text: str) -> exp.Expression:
-    """The tree of one statement, spelt out, not too long and not too deep."""
+def check_typed(text: str) -> None:
+    """Refuse what is no text, or too long a one: as it was typed, with its comments, before values are filled in."""
     if not isinstance(text, str) or not encodes(text):
         raise UnsupportedQuery("a question must be text in Unicode; got something else; write it as SQL")
     if len(text) > LONGEST:
-        raise UnsupportedQuery(f"a question may have {LONGEST:,} characters; got {len(text):,}; shorten it")
+        raise UnsupportedQuery(f"a question may have {LONGEST:,} characters; got {_counted(text)}; shorten it")
+
+
+def _counted(text: str) -> str:
+    return f"{len(text):,}" if len(text) > LONGEST + 1 else "more"  # a reader of files stops there
+
+
+def read(text: str) -> exp.Expression:
+    """The tree of one statement, spelt out, not too deep."""
+    return spelt(read_raw(text))
+
+
+def read_raw(text: str) -> exp.Expression:
+    """The tree of one statement as sqlglot reads it."""
     try:
         trees = [tree for tree in _trees(text) if isinstance(tree, exp.Expression)]
+    except UnsupportedQuery:
+        raise
+    except RecursionError:
+        raise UnsupportedQuery(TOO_DEEP) from None
     except Exception as error:  # sqlglot trips over some odd calls with errors of its own
         raise UnsupportedQuery(f"this is not SQL that can be read: {stumbled(text, error)}") from None
     if len(trees) != 1:
         raise UnsupportedQuery(f"ask one SELECT at a time; got {len(trees)} statements")
     trees[0].meta["text"] = text
-    _check_truncations(text)
-    spell_out(trees[0])
     if _depth(trees[0]) > 2 * DEEPEST:  # every level may come with a pair of parentheses
-        raise UnsupportedQuery("the question nests too deeply; use fewer sub-queries, or IN instead of many ORs")
+        raise UnsupportedQuery(TOO_DEEP)
     return trees[0]
+
+
+def spelt(tree: exp.Expression) -> exp.Expression:
+    """The same tree, other ways of writing spelt out in it."""
+    spell_out(tree)
+    if _depth(tree) > 2 * DEEPEST:
+        raise UnsupportedQuery(TOO_DEEP)
+    return tree
 
 
 def _trees(text: str) -> list[Any]:
     """The statements of a text; every ? is numbered, since a tree does not keep the order in which it was written."""
     dialect, tokens, number = sqlglot.Dialect.get_or_raise(DIALECT), [], itertools.count(1)
-    for token in dialect.tokenize(text):
+    read = dialect.tokenize(text)
+    _check_commas(text, read)
+    for token in read:
         if token.token_type is TokenType.PLACEHOLDER:
             place = token.line, token.col, token.start, token.end
             tokens += [Token(TokenType.PARAMETER, "?", *place), Token(TokenType.NUMBER, f"?{next(number)}", *place)]
@@ -136,22 +166,15 @@ def _trees(text: str) -> list[Any]:
     return dialect.parser().parse(tokens, text)
 
 
-def _check_truncations(text: str) -> None:
-    """Refuse a third argument of DATE_TRUNC, which sqlglot forgets before there is a tree."""
-    if "TRUNC" not in text.upper():
-        return
-    tokens = sqlglot.tokenize(text, dialect=DIALECT)
-    for place, token in enumerate(tokens[:-1]):
-        if token.text.upper() not in ("DATE_TRUNC", "DATETRUNC") or tokens[place + 1].text != "(":
+def _check_commas(text: str, tokens: list[Token]) -> None:
+    """Refuse a comma that separates nothing: parsers pass over it, and what was meant to follow it is missing."""
+    for token, following in itertools.pairwise([*tokens, None]):
+        if token is None or token.token_type is not TokenType.COMMA:
             continue
-        depth = commas = 0
-        for later in tokens[place + 1 :]:
-            depth += {"(": 1, ")": -1}.get(later.text, 0) if later.token_type is not TokenType.STRING else 0
-            commas += later.text == "," and depth == 1 and later.token_type is not TokenType.STRING
-            if depth == 0:
-                break
-        if commas > 1:
-            raise UnsupportedQuery("DATE_TRUNC takes a part and a date; got more; times are in UTC")
+        if following is None or following.token_type in _AFTER_A_LIST:
+            raise UnsupportedQuery(
+                f"a comma is followed by nothing{_at(text, token.start)}; leave it out, or go on after it"
+            )
 
 
 def encodes(text: str) -> bool:
@@ -171,9 +194,8 @@ def _depth(tree: exp.Expression) -> int:
 
 
 def bare(tree: exp.Expression) -> exp.Expression:
-    """A copy without parentheses, spelling of names and notes, for comparison."""
-    copied = tree.copy()
-    for node in reversed(list(copied.walk())):  # what is inside first
+    """The same tree, changed in place: without parentheses, spelling of names and notes, for comparison."""
+    for node in reversed(list(tree.walk())):  # what is inside first
         node.comments = None
         for note in NOTES & set(node.args):
             node.set(note, None)
@@ -188,7 +210,7 @@ def bare(tree: exp.Expression) -> exp.Expression:
             node.set("side", None if spelt in ("SEMI", "ANTI") else node.args.get("side") or None)
         elif isinstance(node, exp.Like) and node.args.get("negate"):
             node.replace(exp.Not(this=exp.Like(this=node.this, expression=node.expression)))
-    return copied
+    return tree
 
 
 def refuse(node: exp.Expression, why: str | None = None) -> UnsupportedQuery:
@@ -214,6 +236,10 @@ def _place(node: exp.Expression) -> str:
     start = _start(node, text)
     if start is None:
         return ""
+    return _at(text, start)
+
+
+def _at(text: str, start: int) -> str:
     return f" (line {text.count(chr(10), 0, start) + 1}, column {start - text.rfind(chr(10), 0, start)})"
 
 
