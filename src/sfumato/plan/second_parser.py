@@ -91,7 +91,9 @@ def _rows(sql: str, *values: str) -> list[Any]:
             _READERS.append(_Reader())
         return _READERS[-1].rows(sql, *values)
     except duckdb.Error:
-        raise UnsupportedQuery("DuckDB's parser cannot read the question; write it more simply, or shorten it") from None
+        raise UnsupportedQuery(
+            "DuckDB's parser cannot read the question; write it more simply, or shorten it"
+        ) from None
 
 
 def check_same(text: str, tree: exp.Expression) -> None:
