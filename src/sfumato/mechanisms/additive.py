@@ -32,7 +32,7 @@ class Additive:
         """The number, or numbers, of the lattice's multiples that are released."""
         if self.size is None:
             only_a_number(value)
-            return self.lattice.snap(value) + samplers.draw_one(self.noise.sampler, entropy)
+            return self.lattice.add_noise(value, samplers.draw_lifted(self.noise.sampler, entropy))
         return add(self.lattice.snap_many(value, self.size), self.noise.sampler.draw(self.size, entropy))
 
     def error(self, confidence: checks.Number, rounding: Fraction, simultaneous: bool = False) -> float:

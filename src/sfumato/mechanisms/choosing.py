@@ -14,6 +14,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sfumato import checks
 from sfumato.errors import InvalidArgument, OutsideRange, WrongShape
 from sfumato.mechanisms.additive import distance
@@ -25,6 +28,7 @@ from sfumato.privacy.neighbours import Neighbours, Relation
 from sfumato.privacy.sensitivity import Norm, Sensitivity, relation
 
 Scores = Sequence[float | Fraction]
+_PLAIN = {float, int, np.float64}  # types whose values a float may hold
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,20 @@ class Choosing(Declared):
 
     def _scores(self, scores: Scores) -> list[Fraction]:
         return [Fraction(*_finite(score)) for score in one_each(self.candidates, scores, "scores")]
+
+    def _floats(self, scores: Scores) -> NDArray[np.float64] | None:
+        """The scores as floats, in the same steps whatever they are; None where a score is no float exactly."""
+        given = one_each(self.candidates, scores, "scores")
+        listed = given.tolist() if isinstance(given, np.ndarray) else list(given)
+        if not set(map(type, listed)) <= _PLAIN:
+            return None
+        try:
+            floats = list(map(float, listed))
+        except OverflowError:
+            return None
+        array = np.array(floats)
+        # An integer may have more digits than a float.
+        return array if floats == listed and np.isfinite(array).all() else None
 
 
 def read_candidates(candidates: Sequence[Any]) -> tuple[Any, ...]:

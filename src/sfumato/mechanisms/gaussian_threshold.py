@@ -24,7 +24,7 @@ from sfumato.errors import InvalidArgument
 from sfumato.mechanisms.lattice import Lattice
 from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.mechanisms.noise import LARGEST_SIGMA, GaussianNoise, least_variance
-from sfumato.mechanisms.samplers import draw_one
+from sfumato.mechanisms.samplers import LIFT, draw_lifted
 from sfumato.mechanisms.threshold import Promise, people
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
@@ -108,13 +108,19 @@ class GaussianThreshold(Declared):
 
     def release(self, value: int, entropy: Entropy = SYSTEM) -> float | None:
         """The noisy number of units, or None where the key is not shown; a key that nobody has is never shown."""
-        noise = draw_one(self._noise.sampler, entropy)
-        noisy = self._lattice.snap(people(value)) + noise
-        return self._lattice.value(noisy) if value > 0 and noisy > self._limit else None
+        units = people(value)
+        noisy = units * self._one + draw_lifted(self._noise.sampler, entropy) - LIFT
+        # Both questions are asked and the number is made, shown or not: a clock must not tell nobody from somebody.
+        return (None, self._lattice.value(noisy))[(units > 0) & (noisy > self._limit)]
+
+    @cached_property
+    def _one(self) -> int:
+        """One unit, in steps of the lattice: a whole number, since the spacing is 1 divided by one."""
+        return self._lattice.snap(1)
 
     @cached_property
     def _limit(self) -> int:
-        return self._lattice.snap(1) + self._reach
+        return self._one + self._reach
 
     def error(self, confidence: checks.Number = 0.95) -> float:
         """A half-width that covers the noise with this confidence."""

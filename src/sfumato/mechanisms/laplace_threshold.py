@@ -22,7 +22,7 @@ from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.mechanisms.noise import LaplaceNoise
-from sfumato.mechanisms.samplers import draw_one
+from sfumato.mechanisms.samplers import LIFT, draw_lifted
 from sfumato.mechanisms.threshold import Promise, people
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
@@ -80,8 +80,10 @@ class LaplaceThreshold(Declared):
 
     def release(self, value: int, entropy: Entropy = SYSTEM) -> int | None:
         """The noisy number of units, or None where the key is not shown; a key that nobody has is never shown."""
-        noisy = people(value) + draw_one(self._noise.sampler, entropy)
-        return noisy if value > 0 and noisy > self.threshold else None
+        units = people(value)
+        noisy = units + draw_lifted(self._noise.sampler, entropy) - LIFT
+        # Both questions are asked, whatever the first one says: a clock must not tell nobody from somebody.
+        return (None, noisy)[(units > 0) & (noisy > self.threshold)]
 
     def error(self, confidence: checks.Number = 0.95) -> float:
         """A half-width that covers the noise with this confidence."""

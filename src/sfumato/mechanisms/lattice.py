@@ -21,9 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from sfumato import checks
 from sfumato.errors import InvalidArgument, OutsideRange, ScaleTooLarge, WrongShape
-from sfumato.mechanisms.samplers import Integers
+from sfumato.mechanisms.samplers import LIFT, Integers
 
 MISSING = "remove or replace missing values first"
+_WHOLE = 2.0**52  # a whole float below it, added to it, is a whole float
+_WHOLE_NUMBERS = {int, np.int64}
+_BOTH = int(_WHOLE) + LIFT
 _FINE = 40  # digits that the lattice keeps below what is fine in a mechanism: its sensitivity or its noise
 
 
@@ -51,8 +54,8 @@ class Lattice:
                 f"2**{_log2(noise)}; measure the value in another unit, or give another epsilon"
             )
         if spacing is None:
-            finest = _power_of_two(min(distance, noise)) / 2**_FINE
-            return cls(max(finest, 2 * _power_of_two(noise) / largest))
+            finest = power_of_two(min(distance, noise)) / 2**_FINE
+            return cls(max(finest, 2 * power_of_two(noise) / largest))
         asked = checks.positive(spacing=spacing)
         asked = Fraction(spacing) if isinstance(spacing, float) else asked  # a power of two is meant as it is stored
         if asked.numerator.bit_count() != 1 or asked.denominator.bit_count() != 1 or asked > 2**900:
@@ -78,6 +81,23 @@ class Lattice:
             raise OutsideRange(f"value must be a finite number; got {came(value)}; {MISSING}") from None
         half_up = 2 * top * self.spacing.denominator + bottom * self.spacing.numerator
         return half_up // (2 * bottom * self.spacing.numerator)
+
+    def add_noise(self, value: float | Fraction, lifted: int) -> int:
+        """The number of the multiple next to `value`, plus noise, which comes lifted (`draw_lifted`).
+
+        Usual values are put on the lattice in the same steps whatever they are, where `snap` takes a time that depends
+        on their digits. A float is rounded among floats, and becomes an integer with `_WHOLE` added to it, so that all
+        integers met before the noise have the same length.
+        """
+        if isinstance(value, float):
+            scaled = float(value) * (self.spacing.denominator / self.spacing.numerator)  # by a power of two: exact
+            if abs(scaled) < _WHOLE:
+                fraction, whole = math.modf(scaled)
+                nearest = whole + _WHOLE + (fraction >= 0.5) - (fraction < -0.5)
+                return int(nearest) + lifted - _BOTH
+        elif type(value) in _WHOLE_NUMBERS and self.spacing == 1:
+            return int(value) + lifted - LIFT
+        return self.snap(value) + lifted - LIFT
 
     def snap_many(self, values: ArrayLike, size: int) -> Integers:
         """The numbers of the multiples next to `values`, a vector of `size` numbers."""
@@ -118,6 +138,22 @@ class Lattice:
             return None
         exact = Fraction(*ratio(output)) / self.spacing
         return exact.numerator if exact.denominator == 1 else None
+
+
+def floor_many(values: NDArray[np.float64], unit: Fraction) -> Integers | None:
+    """The whole numbers of `unit`, a power of two, at or below finite floats; None where 64 bits do not do.
+
+    >>> floor_many(np.array([0.6, -0.1]), Fraction(1, 4))
+    array([ 2, -1])
+    """
+    if not Fraction(1, 2**1000) <= unit <= 2**1000:
+        return None
+    with np.errstate(over="ignore"):
+        scaled = values / float(unit)  # exact, but where it overflows or vanishes
+    if not (np.abs(scaled) < 2.0**62).all() or (values[scaled == 0] != 0).any():
+        return None
+    whole: Integers = np.floor(scaled).astype(np.int64)
+    return whole
 
 
 def came(value: object) -> str:
@@ -172,11 +208,18 @@ def add(exact: Integers, noise: Integers) -> Integers:
     return total if _reach(total) >= 2**63 else total.astype(np.int64)
 
 
+def shifted(integers: Integers, digits: int) -> Integers:
+    """Times 2**digits without overflow: in Python integers where 64 bits might not do."""
+    if integers.dtype != object and _reach(integers) < 2 ** (62 - digits):
+        return np.asarray(integers << digits)
+    return np.asarray(integers.astype(object) << digits)
+
+
 def _reach(integers: Integers) -> int:
     return max(abs(int(integers.min())), abs(int(integers.max()))) if integers.size else 0
 
 
-def _power_of_two(x: Fraction) -> Fraction:
+def power_of_two(x: Fraction) -> Fraction:
     """The largest power of two that is at most x."""
     guess = Fraction(2) ** _log2(x)
     return guess if guess <= x else guess / 2

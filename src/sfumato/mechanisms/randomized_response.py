@@ -24,18 +24,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, OutsideRange
 from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
-from sfumato.mechanisms.samplers import Coin, uniform
+from sfumato.mechanisms.samplers import Coin, Integers, bernoulli, uniform
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.rounding import Real, down, exp_bounds, exp_down, log_up
 
+Found = TypeVar("Found")
 YES_NO = ("yes", "no")
 _CLOSE = Fraction(1, 1 << 60)  # how far above the logarithm of the odds an epsilon may have been rounded
 _SLACK = 1e-9  # relative, for the quantiles' own rounding
@@ -146,14 +149,18 @@ class RandomizedResponse(Declared):
 
     def release(self, value: Any, entropy: Entropy = SYSTEM) -> Any:
         """The answer to give for the true answer `value`."""
-        place = self._place(value)
-        # Both are always drawn, so that what was drawn does not show in the time.
-        true, other = self._coin.toss(entropy), int(uniform(len(self.categories) - 1, 1, entropy)[0])
-        return self.categories[place if true else other + (other >= place)]
+        place = self._look_up(self._columns, value)
+        # Both are drawn and both answers worked out, in arrays of one number: Python's own integers and branches take
+        # other times for 0 and for 1, and a clock would tell truth from lie.
+        true, other = bernoulli(self._coin, 1, entropy), uniform(len(self.categories) - 1, 1, entropy)
+        return self.categories[np.where(true, place, other + (other >= place)).item()]
 
     def _place(self, value: Any) -> int:
+        return self._look_up(self._places, value)
+
+    def _look_up(self, known: Mapping[Any, Found], value: Any) -> Found:
         try:
-            return self._places[value]
+            return known[value]
         except (KeyError, TypeError):
             raise OutsideRange(
                 f"value must be one of the {len(self.categories)} categories; got something else"
@@ -162,6 +169,11 @@ class RandomizedResponse(Declared):
     @cached_property
     def _places(self) -> dict[Any, int]:
         return {category: place for place, category in enumerate(self.categories)}
+
+    @cached_property
+    def _columns(self) -> dict[Any, Integers]:
+        """The places as arrays of one number."""
+        return {category: np.array([place]) for category, place in self._places.items()}
 
     def error(self, confidence: checks.Number = 0.95, answers: int = 1) -> float:
         """How far a share estimated from this many answers may be off: Hoeffding's bound, good for any number."""

@@ -22,11 +22,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import ScaleTooLarge
 from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
-from sfumato.mechanisms.samplers import Coin
+from sfumato.mechanisms.samplers import WIDTH, Coin
 from sfumato.mechanisms.threshold import Promise, people
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
@@ -112,8 +115,21 @@ class TruncatedGeometric(Declared):
 
     def release(self, value: int, entropy: Entropy = SYSTEM) -> bool:
         """Whether the key is shown."""
-        n = min(people(value), len(self._chances))
-        return n >= len(self._chances) - 1 or Coin(self._chance(n)).toss(entropy)
+        n = min(people(value), len(self._limits) - 1)
+        # One word is drawn and one limit looked up for every n, also for those that are never or surely shown.
+        word = np.empty(1, np.uint32)
+        entropy.fill(word)
+        limit = self._limits[n]
+        if word[0] == limit:  # once in 2**32: the first digits do not decide
+            return Coin(self._chance(n)).decide(int(word[0]), entropy)
+        return bool(word[0] < limit)
+
+    @cached_property
+    def _limits(self) -> NDArray[np.uint64]:
+        """The first 32 digits of pi(0), pi(1), ...; those of 1 are above every word."""
+        more = self._bits - WIDTH
+        digits = [low >> more if low >> more == high >> more else None for low, high in self._chances]
+        return np.array([self._chance(n).digits(WIDTH) if d is None else d for n, d in enumerate(digits)], np.uint64)
 
     def error(self, confidence: checks.Number = 0.95) -> float:
         """How many units a key needs to be shown with this confidence."""

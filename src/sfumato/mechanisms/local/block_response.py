@@ -84,8 +84,11 @@ class BlockResponse(ChoiceResponse):
     def output(self, place: int, drawn: int) -> int:
         """The output for the answer at `place` and a uniform integer below `levels.total`: what a device works out."""
         agrees, rank = self.levels.place(drawn)
-        choose = self.blocks.agreeing if agrees else self.blocks.others
-        return int(choose(len(self.categories), np.array([place]), np.array([rank]))[0])
+        answers, at = len(self.categories), np.array([place])
+        # Both are worked out, whichever is sent: a clock must not tell truth from lie.
+        other = self.blocks.others(answers, at, np.array([rank % max(1, self.levels.others)]))
+        agreeing = self.blocks.agreeing(answers, at, np.array([rank % self.levels.agreeing]))
+        return int((other, agreeing)[agrees][0])
 
     def release_all(self, places: Integers, entropy: Entropy = SYSTEM) -> Integers:
         """The outputs of many people, for the places of their true answers among the categories."""

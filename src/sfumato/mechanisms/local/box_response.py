@@ -24,7 +24,7 @@ from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, OutsideRange
 from sfumato.mechanisms.local.blocks import Integers
-from sfumato.mechanisms.local.odds import below, read_odds
+from sfumato.mechanisms.local.odds import LIFT, below, read_odds
 from sfumato.mechanisms.local.response import Response, hoeffding, read_categories
 from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.mechanisms.samplers import Coin, bernoulli, uniform
@@ -51,6 +51,11 @@ def ticked(boxes: dict[Any, int], most: int, value: Collection[Any]) -> list[int
     if len(places) > most:
         raise OutsideRange(f"value must hold at most {most} of the boxes; got more; declare a larger `most`")
     return places
+
+
+def mask(places: Collection[int]) -> int:
+    """The boxes that are ticked as bits of one number, which is read in the same steps for every box."""
+    return sum(1 << place for place in set(places))
 
 
 def check_ticks(ticks: Ticks, boxes: int, most: int) -> None:
@@ -117,11 +122,13 @@ class BoxResponse(Response):
 
     def output(self, places: Collection[int], drawn: Sequence[int]) -> int:
         """What is sent: one integer below boxes * (high + low) decides, or one below high + low for each box."""
-        (high, low), chosen = self._levels, set(places)
+        (high, low), ticks = self._levels, mask(places)
         if self.every:
-            return sum(((i in chosen) ^ (each >= high)) << i for i, each in enumerate(drawn))
-        box, rest = divmod(drawn[0], high + low)
-        return 2 * box + ((box in chosen) ^ (rest >= high))
+            return sum((ticks >> i & 1 ^ (each >= high)) << i for i, each in enumerate(drawn))
+        # Lifted, so that the integers divided have the same length for a tick that is kept and one turned over.
+        lifted, rest = divmod(drawn[0] + (high + low << LIFT), high + low)
+        box = lifted - (1 << LIFT)
+        return 2 * box + (ticks >> box & 1 ^ (rest >= high))
 
     def release_all(self, ticks: Ticks, entropy: Entropy = SYSTEM) -> Integers | Packed:
         """What many people send: numbers, or rows of packed bits (box i is bit i % 8 of byte i // 8)."""

@@ -27,6 +27,7 @@ from sfumato.mechanisms.samplers import Coin, bernoulli, uniform
 from sfumato.rounding import Real, exp_bounds, exp_down, log_up, printed_up
 
 BITS = 60  # of the fraction's denominator: the odds lie at most this far below e**epsilon
+LIFT = 200  # binary digits by which integers are lifted, so that their lengths say nothing
 _CLOSE = 200  # bits to which e**epsilon is known when given odds are compared with it
 Places = NDArray[np.int64]
 
@@ -101,7 +102,9 @@ class TwoLevel:
         """Which output a uniform integer below the total means: whether it agrees, and its number among such."""
         high, low = self.odds.numerator, self.odds.denominator
         edge = self.agreeing * high
-        return (True, drawn // high) if drawn < edge else (False, (drawn - edge) // low)
+        # Both are worked out, whichever it is, with integers of one length: a clock must not tell truth from lie.
+        other, agreeing = (drawn - edge + (low << LIFT)) // low, (drawn + (high << LIFT)) // high
+        return ((False, other - (1 << LIFT)), (True, agreeing - (1 << LIFT)))[drawn < edge]
 
     def places(self, count: int, entropy: Entropy) -> tuple[NDArray[np.bool_], Places]:
         """The same for many: a coin, then a number."""

@@ -76,8 +76,8 @@ class PaddedResponse(Response):
 
     def output(self, places: Collection[int], drawn: Sequence[int]) -> int:
         """What is sent, for two uniform integers: a slot below `most`, and one below the inner total."""
-        slots = sorted(places)
-        return self.inner.output(slots[drawn[0]] if drawn[0] < len(slots) else len(self.boxes), drawn[1])
+        slots = [*sorted(places), *[len(self.boxes)] * self.most]  # filled up, so that every slot is looked up alike
+        return self.inner.output(slots[drawn[0]], drawn[1])
 
     def release_all(self, ticks: Ticks, entropy: Entropy = SYSTEM) -> Integers:
         """What many people send."""
