@@ -48,6 +48,7 @@ bench: $(VENV)/developing
 	mkdir -p bench/results
 	$(BIN)/python bench/start.py --json bench/results/start.json
 	$(BIN)/python bench/noise.py --json bench/results/noise.json
+	$(BIN)/python bench/timing.py --json bench/results/timing.json
 	$(BIN)/python bench/accounting.py --json bench/results/accounting.json
 	$(BIN)/python bench/query.py --json bench/results/query.json
 	$(BIN)/python bench/joins.py --json bench/results/joins.json

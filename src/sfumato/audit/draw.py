@@ -19,7 +19,7 @@ from sfumato.errors import MechanismFailed, SfumatoError
 Outputs = Sequence[Any] | NDArray[Any]
 Sample = Callable[[Any, int, Entropy], Outputs]
 Progress = Callable[[int, int], None]
-_CHUNK = 8_192  # always the same sizes, so that a repeatable source gives repeatable outputs
+CHUNK = 8_192  # always the same sizes, so that a repeatable source gives repeatable outputs
 
 
 class _TooLong(BaseException):
@@ -83,7 +83,7 @@ def _draw_one(
     pieces: list[Outputs] = []
     left = count
     while left:
-        size = min(left, _CHUNK, 8 * len(pieces[-1]) if pieces else 1)  # what fails at once is told at once
+        size = min(left, CHUNK, 8 * len(pieces[-1]) if pieces else 1)  # what fails at once is told at once
         check()
         pieces.append(_piece(sample, value, size, entropy))
         left -= size
@@ -108,8 +108,16 @@ def words(error: BaseException) -> str:
 
 
 def _piece(sample: Sample, value: Any, size: int, entropy: Entropy) -> Outputs:
-    try:
+    with trying():
         piece = sample(value, size, entropy)
+    return checked(piece, size)
+
+
+@contextmanager
+def trying() -> Iterator[None]:
+    """Call a mechanism: whatever it raises is told in one line."""
+    try:
+        yield
     except SfumatoError:
         raise
     except (Exception, SystemExit) as error:  # who ends the program with code 0 would pass for not refuted
@@ -117,6 +125,10 @@ def _piece(sample: Sample, value: Any, size: int, entropy: Entropy) -> Outputs:
             f"the mechanism must return an output for every neighbour; it raised {words(error)}; call it by itself "
             "first"
         ) from error
+
+
+def checked(piece: Outputs, size: int) -> Outputs:
+    """As many outputs as were asked for."""
     if not isinstance(piece, np.ndarray | list | tuple) or len(piece) != size:
         got = f"{len(piece)}" if isinstance(piece, np.ndarray | list | tuple) else f"a {type(piece).__name__}"
         raise MechanismFailed(f"many samples at once must be a list or array of {size:,} outputs; got {got}; check it")

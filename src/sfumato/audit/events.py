@@ -9,7 +9,7 @@ What is learnt here decides only how much is found, never whether it is true.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ from sfumato.audit.bins import Bins
 from sfumato.audit.lenses import Lens, lenses
 from sfumato.audit.outputs import Floats, Kind, Reader
 
+MoreLenses = Callable[[Reader, Floats, Floats], list[Lens]]
 MOST_EVENTS = 3
 _BINS = 256
 
@@ -46,10 +47,15 @@ class Parts:
     choose: tuple[Floats, Floats]
 
 
-def learn(reader: Reader, parts: Parts, delta: float, miss: float) -> list[Event]:
-    """The few events most worth a test, best first; at least one."""
+def no_lenses(reader: Reader, mine: Floats, theirs: Floats) -> list[Lens]:
+    """None beside those of the outputs."""
+    return []
+
+
+def learn(reader: Reader, parts: Parts, delta: float, miss: float, more: MoreLenses = no_lenses) -> list[Event]:
+    """The few events most worth a test, best first; at least one. `more` adds lenses to those of the outputs."""
     candidates: list[tuple[float, tuple[int, int], Event]] = []
-    for lens in lenses(reader, *parts.order):
+    for lens in [*lenses(reader, *parts.order), *more(reader, *parts.order)]:
         shown = [[lens.look(rows) for rows in part] for part in (parts.order, parts.choose)]
         bins = Bins.learn(np.concatenate(shown[0]), _BINS)
         counts = [[bins.count(each) for each in part] for part in shown]

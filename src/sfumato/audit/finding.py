@@ -86,6 +86,7 @@ class Finding:
     ceiling      the most that could have been certified with as many samples
     tested       the events that were tested, the best one first
     inputs       the value and the neighbour, in short
+    durations    the median nanoseconds of a release on each input, where the audit measured time
     """
 
     name: str
@@ -99,11 +100,17 @@ class Finding:
     seen: str = ""
     sides: tuple[Side, ...] = field(default=(), repr=False)
     inputs: tuple[str, str] = ("", "")
+    durations: tuple[float, float] | None = None
 
     @property
     def refuted(self) -> bool:
         """Whether the claim cannot be true, at this confidence."""
         return self.certified > rounding.up(self.claim.epsilon)
+
+    @property
+    def excess(self) -> float:
+        """By how much the certified epsilon exceeds the claimed one; 0 where it does not."""
+        return max(0.0, self.certified - rounding.up(self.claim.epsilon))
 
     @property
     def could_refute(self) -> bool:
@@ -129,9 +136,22 @@ class Finding:
             if self.certified > 0
             else "no event told the two inputs apart",
         ]
+        if self.durations is not None:
+            lines.append(self.measured)
         if not self.refuted:
             lines.append(self.limits)
         return "\n".join(lines)
+
+    @property
+    def measured(self) -> str:
+        """What was timed, in a sentence: the bound is about this machine and this run, not about every clock."""
+        if self.durations is None:
+            return "no durations were measured"
+        value, neighbour = self.durations
+        return (
+            f"a release took {value:,.0f} ns on the value and {neighbour:,.0f} ns on the neighbour (medians), on this "
+            "machine, by its own clock and under its load"
+        )
 
     @property
     def limits(self) -> str:
@@ -156,11 +176,13 @@ class Finding:
             "neighbour": self.inputs[1],
             "refuted": self.refuted,
             "certified_epsilon": self.certified,
+            "exceeds_claim_by": self.excess,
             "confidence": self.confidence,
             "can_certify_at_most": self.ceiling,
             "could_refute": self.could_refute,
             "samples": self.samples,
             "seconds": round(self.seconds, 3),
+            "median_nanoseconds": None if self.durations is None else list(self.durations),
             "events": [{name: getattr(each, name) for name in Tested.__slots__} for each in self.tested],
         }
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,10 +21,11 @@ import numpy as np
 from sfumato import checks, rounding
 from sfumato.audit.apart import check_apart
 from sfumato.audit.draw import Outputs, Patience, Progress, Sample, draw, words
-from sfumato.audit.events import MOST_EVENTS, Event, Parts, learn
+from sfumato.audit.events import MOST_EVENTS, Event, MoreLenses, Parts, learn, no_lenses
 from sfumato.audit.finding import Finding, Tested, ceiling, short
 from sfumato.audit.outputs import Floats, Reader
 from sfumato.audit.picture import picture
+from sfumato.audit.timing import Clock, draw_timed, timing_lenses
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, MechanismFailed, SfumatoError
 from sfumato.privacy.guarantee import Guarantee
@@ -78,15 +79,56 @@ class Game:
         by this. `progress` is called with the samples drawn so far, and with how many there will be.
         """
         count, began = _read_samples(samples), time.monotonic()
-        miss = float(1 - checks.inside(confidence=confidence)) / (2 * MOST_EVENTS)
         patience = Patience(float(checks.positive(seconds=seconds)))
         both = draw(self.sample, (self.value, self.neighbour), count, entropy, patience, progress)
-        delta, half = rounding.up(self.claim.delta), count // 2
-        first = both[0][:half], both[1][:half]
         with _reading():
-            reader = Reader.learn(_joined(*first), first)
-            early, late = ([reader.read(side[cut]) for side in both] for cut in (slice(half), slice(half, None)))
-        events = learn(reader, _parts(early), delta, miss)
+            reader = _reader(both)
+            rows = [reader.read(side) for side in both]
+        return self._found(reader, rows, confidence, began)
+
+    def play_timing(
+        self,
+        samples: int = SAMPLES,
+        confidence: checks.Number = CONFIDENCE,
+        *,
+        entropy: Entropy = SYSTEM,
+        seconds: checks.Number = SECONDS,
+        progress: Progress = _silent,
+        clock: Clock = time.perf_counter_ns,
+    ) -> Finding:
+        """Measure how long each release takes and certify what the output and its duration tell together.
+
+        The two neighbors are released in turns, in random order, so that a machine that slows down slows both alike.
+        The bound holds for this machine, this clock and the load during the audit: it says what someone saw who timed
+        these releases, not what everyone can see. `clock` returns the time in nanoseconds.
+        """
+        count, began = _read_samples(samples), time.monotonic()
+        patience = Patience(float(checks.positive(seconds=seconds)))
+        timed = draw_timed(self.sample, (self.value, self.neighbour), count, entropy, patience, progress, clock)
+        with _reading():
+            reader = _reader(timed.outputs)
+            rows = [
+                np.column_stack([reader.read(outputs), durations])
+                for outputs, durations in zip(timed.outputs, timed.durations, strict=True)
+            ]
+        medians = tuple(float(np.median(side)) for side in timed.durations)
+        return self._found(reader, rows, confidence, began, timing_lenses, (medians[0], medians[1]))
+
+    def _found(
+        self,
+        reader: Reader,
+        rows: list[Floats],
+        confidence: checks.Number,
+        began: float,
+        more: MoreLenses = no_lenses,
+        durations: tuple[float, float] | None = None,
+    ) -> Finding:
+        """Learn events from the first half of the rows and test them on the second."""
+        miss = float(1 - checks.inside(confidence=confidence)) / (2 * MOST_EVENTS)
+        delta, count = rounding.up(self.claim.delta), len(rows[0])
+        half = count // 2
+        early, late = ([side[cut] for side in rows] for cut in (slice(half), slice(half, None)))
+        events = learn(reader, _parts(early), delta, miss, more)
         tested = sorted((_test(event, late, delta, miss) for event in events), key=lambda pair: -pair[0].certified)
         return Finding(
             self.name,
@@ -100,6 +142,7 @@ class Game:
             tested[0][1].lens.name,
             picture(reader, tested[0][1], late),
             self.words or (short(self.value), short(self.neighbour)),
+            durations,
         )
 
 
@@ -203,6 +246,13 @@ def _joined(mine: Outputs, theirs: Outputs) -> Outputs:
     if isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray) and mine.shape == theirs.shape:
         return np.concatenate([mine, theirs])
     return [*mine, *theirs]
+
+
+def _reader(both: Sequence[Outputs]) -> Reader:
+    """How to read outputs, learned from the first half of them."""
+    half = len(both[0]) // 2
+    first = both[0][:half], both[1][:half]
+    return Reader.learn(_joined(*first), first)
 
 
 def _parts(early: list[Floats]) -> Parts:

@@ -83,6 +83,13 @@ Plot = Annotated[
     Path | None,
     typer.Option("--plot", metavar="FILE", help="Draw both distributions and the event, to .svg, .png or .html."),
 ]
+Timing = Annotated[
+    bool,
+    typer.Option(
+        "--timing",
+        help="Time every release on this machine, and audit the output and its duration together.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="The report as JSON.")]
 
 
@@ -96,6 +103,7 @@ class Order:
     as_json: bool
     plot: Path | None
     quiet: bool
+    timing: bool = False
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Progress]:
@@ -109,10 +117,11 @@ class Order:
 
     def play(self, chosen: Game, samples: int = SAMPLES) -> Finding:
         """Sample, with a bar."""
-        with self.progress("drawing samples") as progress:
+        with self.progress("timing releases" if self.timing else "drawing samples") as progress:
             count = samples if self.samples is None else self.samples
+            play = chosen.play_timing if self.timing else chosen.play
             with redirect_stdout(sys.stderr):  # a mechanism that prints must not spoil the report
-                return chosen.play(count, self.confidence, seconds=self.seconds, progress=progress)
+                return play(count, self.confidence, seconds=self.seconds, progress=progress)
 
     def draw(self, finding: Finding) -> None:
         """The chart, if one was asked for; before anything is printed."""
@@ -135,6 +144,7 @@ def audit(
     confidence: Sure = CONFIDENCE,
     limit: Limit = SECONDS,
     plot: Plot = None,
+    timing: Timing = False,
     as_json: Json = False,
     quiet: given.Quiet = False,
     where: given.Where = None,
@@ -149,9 +159,9 @@ def audit(
         return
     is_sql = file is not None or is_question(what or "")
     what = read_question(what, file) if is_sql else (what or "").strip()
-    order = Order(samples, confidence, limit, as_json, plot, quiet)
+    order = Order(samples, confidence, limit, as_json, plot, quiet, timing)
     Target(plot=plot).check()
-    own = {"--with": parameters, "--value": value, "--neighbour": neighbour}
+    own = {"--with": parameters, "--value": value, "--neighbour": neighbour, "--timing": timing or None}
     claim = {"--epsilon": epsilon, "--delta": delta}
     broken = None if is_sql else next((each for each in ZOO if same(each.name, what)), None)
     try:

@@ -54,11 +54,15 @@ def print_finding(finding: Finding, *, quiet: bool) -> None:
     say(console, f"{finding.name}: {'REFUTED' if finding.refuted else 'not refuted'}", _style(finding))
     say(console, f"claimed    epsilon {float(claim.epsilon):g}{delta}, neighbours by {claim.neighbours.value}")
     say(console, f"certified  epsilon at least {floor(finding.certified)}, with confidence {said(finding.confidence)}")
+    if finding.refuted:
+        say(console, f"exceeded   the claim by {floor(finding.excess)}, at least")
     if quiet:
         return
     value, neighbour = finding.inputs
     apart = "\n           " if len(value) + len(neighbour) > _LINE else ", "
     say(console, f"inputs     value {value}{apart}neighbour {neighbour}")
+    if finding.durations is not None:
+        say(console, f"measured   {finding.measured}")
     if telling := [each for each in finding.tested if each.certified > 0]:
         rows = [["event", "on value", "on neighbour", "epsilon at least"]]
         rows += [[each.words, *_counts(each), floor(each.certified)] for each in telling]
@@ -86,7 +90,10 @@ def _meaning(finding: Finding) -> str:
     """What follows, and what does not."""
     if finding.refuted:
         wrong = math.floor(1 / (1 - finding.confidence) + 0.5)
-        return f"The claim is false, unless this is the one audit in {wrong:,} that may accuse an honest mechanism."
+        chance = f"unless this is the one audit in {wrong:,} that may accuse an honest mechanism"
+        if finding.durations is not None:
+            return f"Someone who times releases on this machine learns more than the claim allows, {chance}."
+        return f"The claim is false, {chance}."
     most = f"{finding.samples:,} samples a side can certify at most {floor(finding.ceiling)}"
     if not finding.could_refute:
         return f"{most}: too few to refute this claim. Take more: --samples {10 * finding.samples}"
@@ -95,4 +102,7 @@ def _meaning(finding: Finding) -> str:
             f"That is no proof, and says little: {most}, but nothing was seen on these inputs. Others may show more "
             f"(--value and --neighbour), and so may more samples: --samples {10 * finding.samples}"
         )
+    if finding.durations is not None:
+        more = "other neighbours, another machine or a quieter one may tell more"
+        return f"Nothing was found. That is no proof: {more}; {most}."
     return f"Nothing was found. That is no proof: other neighbours may tell more; {most}."
