@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
+from typing import NamedTuple
 
 from ledger.asking import question
-from sfumato.errors import BudgetExhausted, Refused
+from sfumato.errors import BudgetExhausted, LedgerUnavailable, Refused
 from sfumato.ledger import snapshot
 from sfumato.ledger.ledger import Ledger
 from sfumato.ledger.request import Reservation
@@ -17,33 +18,71 @@ from sfumato.privacy.guarantee import Guarantee
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["sfumato.ledger.ledger", "sfumato.ledger.store.connect", "psycopg", "multiprocessing"])
 
-_PATIENCE = 120  # seconds that one process waits for the others
+_PATIENCE = 600  # seconds that one process waits for the others, one of which may find the ledger locked
 
 
 def population(number: int) -> str:
     return f"round {number}"
 
 
-def run(address: str, name: str, rounds: int, every: int, start: Barrier, report: Connection) -> None:
-    """What one process does: ask once per round, settle what was admitted, and say in which rounds that was."""
-    snapshot.INTERVAL = every
-    ledger, admitted = Ledger.open(address), []
-    for number in range(rounds):
-        start.wait(_PATIENCE)
+class Outcome(NamedTuple):
+    """What one process has to say: where it was admitted, how often it found the ledger locked, and its error."""
+
+    admitted: list[int]
+    locked: int
+    error: str | None
+
+
+class Racer:
+    """One process: it asks once per round and settles what was admitted.
+
+    Where fifty processes wait for one lock on a busy machine, one may wait for longer than the ledger does. It is then
+    told to try again, and does.
+    """
+
+    def __init__(self, address: str, name: str) -> None:
+        self._ledger = Ledger.open(address)
+        self._name = name
+        self.admitted: list[int] = []
+        self.locked = 0
+
+    def ask(self, number: int) -> None:
+        request = question(plan=self._name, analyst=self._name, population=population(number))
         try:
-            reservation = ledger.reserve(question(plan=name, analyst=name, population=population(number)))
+            reservation = self._patiently(lambda: self._ledger.reserve(request))
         except BudgetExhausted:
-            continue
+            return
         assert isinstance(reservation, Reservation)
-        admitted.append(number)
-        ledger.settle(reservation, "answer")
-    ledger.close()
-    report.send(admitted)
+        self.admitted.append(number)
+        self._patiently(lambda: self._ledger.settle(reservation, "answer"))
+
+    def _patiently(self, work: Callable[[], object]) -> object:
+        while True:
+            try:
+                return work()
+            except LedgerUnavailable as error:
+                if "keeps it locked; try again; nothing was charged" not in str(error):
+                    raise
+                self.locked += 1
+
+
+def run(address: str, name: str, rounds: int, every: int, start: Barrier, report: Connection) -> None:
+    """What a process does; an error is reported, and ends the race for all."""
+    snapshot.INTERVAL = every
+    racer, error = Racer(address, name), None
+    try:
+        for number in range(rounds):
+            start.wait(_PATIENCE)
+            racer.ask(number)
+    except Exception as failure:
+        error = f"{type(failure).__name__}: {failure}"
+        start.abort()
+    report.send(Outcome(racer.admitted, racer.locked, error))
     report.close()
 
 
-def race(address: str, processes: int, rounds: int, every: int) -> Sequence[Sequence[int]]:
-    """The rounds in which each process was admitted; a snapshot is written after `every` so many entries."""
+def race(address: str, processes: int, rounds: int, every: int) -> Sequence[Outcome]:
+    """What each process says; a snapshot is written after `every` so many entries."""
     start = CONTEXT.Barrier(processes)
     running, reports = [], []
     for number in range(processes):
@@ -54,11 +93,11 @@ def race(address: str, processes: int, rounds: int, every: int) -> Sequence[Sequ
         theirs.close()
         running.append(process)
         reports.append(ours)
-    admitted = [report.recv() for report in reports]
+    outcomes: list[Outcome] = [report.recv() for report in reports]
     for process in running:
         process.join(_PATIENCE)
         assert process.exitcode == 0
-    return admitted
+    return outcomes
 
 
 def bind(address: str, unit: str, rounds: int, start: Barrier, report: Connection) -> None:
