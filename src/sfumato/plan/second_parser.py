@@ -21,11 +21,12 @@ from sqlglot import Dialect, exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.tokenizer_core import TokenType
 
+from sfumato.embedded.database import Database
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.same_tree import Tree, plain
 from sfumato.plan.stumble import DIALECT
 
-_SETTINGS: dict[str, str | bool | int | float | list[str]] = {
+_SETTINGS = {
     "threads": 1,
     "enable_external_access": False,
     "autoload_known_extensions": False,
@@ -68,16 +69,15 @@ class _Reader:
     """DuckDB's parser behind one connection, for all threads of a process."""
 
     def __init__(self) -> None:
-        import duckdb
-
         self.process = os.getpid()
         self.lock = threading.Lock()
-        self.connection = duckdb.connect(":memory:", config=dict(_SETTINGS))
+        self.database = Database(settings=_SETTINGS, spills=False)
 
     def rows(self, sql: str, *values: str) -> list[Any]:
         """What a statement gives."""
         with self.lock:
-            return self.connection.execute(sql, list(values)).fetchall()
+            found: list[Any] = self.database.connection.execute(sql, list(values)).fetchall()
+        return found
 
 
 _READERS: list[_Reader] = []  # the last one is in use; one of a parent process is kept, since its locks may be held
@@ -91,9 +91,7 @@ def _rows(sql: str, *values: str) -> list[Any]:
             _READERS.append(_Reader())
         return _READERS[-1].rows(sql, *values)
     except duckdb.Error:
-        raise UnsupportedQuery(
-            "DuckDB's parser cannot read the question; write it more simply, or shorten it"
-        ) from None
+        raise UnsupportedQuery("DuckDB's parser cannot read the question; write it more simply, or shorter") from None
 
 
 def check_same(text: str, tree: exp.Expression) -> None:
