@@ -22,19 +22,19 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.tokenizer_core import TokenType
 
 from sfumato.embedded.database import Database
-from sfumato.errors import UnsupportedQuery
+from sfumato.errors import EngineUnavailable, UnsupportedQuery
 from sfumato.plan.same_tree import Tree, plain
 from sfumato.plan.stumble import DIALECT
 
-_SETTINGS = {
-    "threads": 1,
-    "enable_external_access": False,
-    "autoload_known_extensions": False,
-    "autoinstall_known_extensions": False,
-    "lock_configuration": True,
-}
+_CLOSED = (
+    "SET autoload_known_extensions = false",
+    "SET autoinstall_known_extensions = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
 _TREE = "json_serialize_sql(?::VARCHAR, skip_null := true, skip_empty := true)"
 _RESERVED = "SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'"
+_NOT_NOW = "DuckDB cannot parse the question now; nothing was charged; free some memory, then ask again"
 # Operators, whose parts another parser might bind differently: every one that a question may have.
 _OPERATORS = (
     exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Neg, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.And, exp.Or,
@@ -71,12 +71,14 @@ class _Reader:
     def __init__(self) -> None:
         self.process = os.getpid()
         self.lock = threading.Lock()
-        self.database = Database(settings=_SETTINGS, spills=False)
+        self.connection = Database(settings={"threads": 1}, spills=False).connection
+        for setting in _CLOSED:
+            self.connection.execute(setting)
 
     def rows(self, sql: str, *values: str) -> list[Any]:
         """What a statement gives."""
         with self.lock:
-            found: list[Any] = self.database.connection.execute(sql, list(values)).fetchall()
+            found: list[Any] = self.connection.execute(sql, list(values)).fetchall()
         return found
 
 
@@ -89,9 +91,15 @@ def _rows(sql: str, *values: str) -> list[Any]:
     try:
         if not _READERS or _READERS[-1].process != os.getpid():
             _READERS.append(_Reader())
-        return _READERS[-1].rows(sql, *values)
     except duckdb.Error:
-        raise UnsupportedQuery("DuckDB's parser cannot read the question; write it more simply, or shorter") from None
+        raise EngineUnavailable(_NOT_NOW) from None
+    try:
+        return _READERS[-1].rows(sql, *values)
+    except duckdb.OutOfMemoryException:
+        raise EngineUnavailable(_NOT_NOW) from None
+    except duckdb.Error:  # a defect of DuckDB closes its database, so another one is made for the next question
+        _READERS.pop()
+        raise UnsupportedQuery("DuckDB's parser fails on the question; write it more simply") from None
 
 
 def check_same(text: str, tree: exp.Expression) -> None:
