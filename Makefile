@@ -57,10 +57,11 @@ bench: $(VENV)/developing
 	$(BIN)/python bench/ledger.py --json bench/results/ledger.json
 	$(BIN)/python bench/engines.py --json bench/results/engines.json
 
-# What the ledger withstands, at length: races, kills, flipped bits, faults of PostgreSQL. About half an hour on two cores.
+# What the ledger withstands, at length: races, kills, flipped bits, faults of PostgreSQL; and 20,000 random statements that are
+# compared with DuckDB's own answers. About an hour on two cores.
 # docs/concepts/reliability.md shows what came out.
 SOAK := tests/ledger/test_race.py tests/ledger/test_threads.py tests/ledger/test_kill.py tests/ledger/test_flips.py \
-	tests/ledger/test_postgres_faults.py
+	tests/ledger/test_postgres_faults.py tests/differential
 soak: $(VENV)/developing
 	SFUMATO_SOAK=1 $(BIN)/pytest -n 2 --dist worksteal -rP --durations=0 -o faulthandler_timeout=7200 $(SOAK)
 
