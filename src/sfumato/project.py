@@ -94,9 +94,9 @@ class Project:
     public: Mapping[str, PublicTable] = field(hash=False)
     resources: Resources = DEFAULT
 
-    def open_ledger(self) -> Ledger:
-        """The ledger of all populations."""
-        return Ledger.open(self.ledger)
+    def open_ledger(self, *, create: bool | None = None) -> Ledger:
+        """The ledger of all populations; `create` as in `Ledger.open`."""
+        return Ledger.open(self.ledger, create=create)
 
     def curator(self, population: str | None = None, *, ledger: Ledger | None = None) -> Curator:
         """The curator of a population; of the only one, where there is one."""

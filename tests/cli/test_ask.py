@@ -28,7 +28,8 @@ def test_an_answer_is_a_table_and_a_line_of_what_it_cost(call: Call) -> None:
     cost = "Cost: epsilon 0.5 (protected: all rows of one person). Left: epsilon 2.5 of 3; 5 more such questions fit."
     assert lines[4].startswith(f"{cost} Receipt: 3-")
     assert call("ledger", "verify", "--head", lines[4].split()[-1]).code == 0
-    assert shown.err == ""
+    assert shown.err.splitlines()[0].startswith("New ledger: ") and len(shown.err.splitlines()) == 2
+    assert call(*ASK).err == ""  # announced once
 
 
 def test_the_number_of_questions_that_fit_is_true(call: Call) -> None:

@@ -88,6 +88,7 @@ def grant(
         str | None, typer.Option("--until", metavar="DATE", help="The last day on which it holds, in UTC: 2026-12-31.")
     ] = None,
     population: PopulationOption = None,
+    create: given.Create = False,
     where: given.Where = None,
 ) -> None:
     """Grant an allowance, in place of an earlier one.
@@ -97,7 +98,7 @@ def grant(
     loaded = given.load_project(where)
     name = given.read_population(loaded, population)
     guarantee = _declared(loaded, name, epsilon, delta) if analyst is None else _own(epsilon, delta)
-    with loaded.open_ledger() as ledger:
+    with given.open_ledger(loaded, create) as ledger:
         if ledger.balance().population(name).account.allowance is None and analyst is not None:
             ledger.establish(name, loaded.populations[name].allowance)
         was_first = analyst is not None and not ledger.balance().population(name).named

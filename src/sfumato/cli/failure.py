@@ -76,6 +76,11 @@ _IN_SHELL: tuple[tuple[str, str], ...] = (
     (r"^other_group must say", "--other-group must say"),
     (r"keep it elsewhere", "keep it elsewhere: url = '/other/folder/ledger.db' below [ledger] in sfumato.toml"),
     (r"\bforce=True\b", "--force"),
+    (
+        r"restore a backup, or, if nothing was ever spent, begin a new one: create=True",
+        "restore a backup: sfumato ledger restore FILE, or, if nothing was ever spent, begin a new one: "
+        "sfumato ask --create",
+    ),
     (r" \(pandas: to_csv\(index=False\)\)", ""),
     (r"unit=\{'(\w+)': '([^']*)'\}", r"unit = { \1 = '\2' }"),
     (r"write through\('orders', on='order_id'\)", "write unit = { through = 'orders', on = 'order_id' }"),

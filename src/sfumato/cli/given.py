@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato import project
+from sfumato.cli.screen import errors, say
 from sfumato.curator.curator import Curator
 from sfumato.dataset.name import nearest
 from sfumato.errors import InvalidArgument, SfumatoError, UnknownName
@@ -80,6 +81,13 @@ Analyst = Annotated[
     str,
     typer.Option("--as", metavar="ANALYST", envvar="SFUMATO_ANALYST", help="Who asks, and whose allowance is charged."),
 ]
+Create = Annotated[
+    bool,
+    typer.Option(
+        "--create",
+        help="Begin a new ledger also in an empty file, or in a database without one: nothing was ever spent.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="The answer alone: no cost, no notes, no progress.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether this is meant.")]
 
@@ -112,6 +120,15 @@ def has_ledger(loaded: Project) -> bool:
     if "://" in loaded.ledger and not loaded.ledger.startswith("sqlite"):
         return True
     return Path(loaded.ledger.rpartition(":///")[2]).exists()
+
+
+def open_ledger(loaded: Project, create: bool) -> Ledger:
+    """The project's ledger to write to; a new one is announced, since an old one may have been lost."""
+    ledger = loaded.open_ledger(create=create or None)
+    if ledger.is_new:
+        say(errors(), f"New ledger: {ledger.label}. Nothing is recorded as spent in it.")
+        say(errors(), "  If there was an earlier one, stop and bring it back: sfumato ledger restore FILE")
+    return ledger
 
 
 def peeking(loaded: Project) -> Ledger:

@@ -47,6 +47,7 @@ def ask(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Answer from made-up data of the same schema: free, and marked as such.")
     ] = False,
+    create: given.Create = False,
     explain: Annotated[bool, typer.Option("--explain", help="Tell also, step by step, how the answer came about.")] = (
         False
     ),
@@ -60,7 +61,7 @@ def ask(
     target = Target(format, output_file, plot, quiet, dry_run)
     target.check()
     loaded = given.load_project(asked.where)
-    with nullcontext(Ledger.in_memory()) if dry_run else loaded.open_ledger() as ledger:
+    with nullcontext(Ledger.in_memory()) if dry_run else given.open_ledger(loaded, create) as ledger:
         opened = _made_up(loaded, text, ledger) if dry_run else nullcontext(given.curator_for(loaded, text, ledger))
         with opened as curator:
             accuracy = {"epsilon": epsilon, "within": given.read_within(within)}

@@ -74,6 +74,8 @@ class Desk:
                 work.append(draft.lines)
                 work.erase(draft.erased)
             self._balance = draft.balance
+            if draft.lines:
+                self.store.committed()
 
     def peek(self, operation: Callable[[Draft], Result]) -> Result:
         """What an operation would come to now; nothing is written."""
@@ -160,6 +162,7 @@ class Desk:
                     work.append(chunk)
                 balance = verify(copy.identity, work.lines(), stored=work.head()).balance
             self._identity, self._secret, self._balance = copy.identity, bytes.fromhex(copy.secret), balance
+            self.store.committed()
 
     def backup(self, path: Path) -> None:
         """Copy the database."""

@@ -19,6 +19,7 @@ Fraction(1, 2)
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import time
@@ -50,6 +51,9 @@ from sfumato.privacy.guarantee import Guarantee
 
 Where = str | os.PathLike[str]
 
+OWNER_LOG = logging.getLogger("sfumato.owner")
+_NEW = "new ledger: %s; nothing is recorded as spent in it; if there was an earlier one, stop and restore it"
+
 _JSON_LINES = (".jsonl", ".ndjson")
 _SECOND = timedelta(seconds=1)
 _MICROSECOND = timedelta(microseconds=1)
@@ -78,11 +82,16 @@ class Ledger:
         pause: bool = True,
         share_answers: bool = False,
         lease: timedelta = timedelta(hours=1),
-        create: bool = True,
+        create: bool | None = None,
         clock: Callable[[], int] = system_clock,
         entropy: Entropy = SYSTEM,
     ) -> Ledger:
-        """Open 'ledger.db', 'sqlite:///ledger.db' or 'postgresql+psycopg://...'; see `Policy` for the options."""
+        """Open 'ledger.db', 'sqlite:///ledger.db' or 'postgresql+psycopg://...'; see `Policy` for the options.
+
+        A file that does not exist becomes a new ledger, and the owner's log says so. An existing file that is empty,
+        and a database without a ledger's tables, may have lost what was spent: they are refused unless `create` is
+        True. With False nothing is ever created.
+        """
         from sfumato.ledger.store.connect import connect  # SQLAlchemy takes a fifth of a second to import
 
         if not isinstance(lease, timedelta) or lease < _SECOND:
@@ -90,7 +99,10 @@ class Ledger:
                 f"lease must be a timedelta of at least a second; got {lease!r}; for example one hour"
             )
         policy = Policy(checks.flag(pause=pause), share_answers, lease, entropy, _product())
-        return cls(Desk(connect(where, entropy, create=create), policy, clock))
+        store = connect(where, entropy, create=create)
+        if store.is_new:
+            OWNER_LOG.warning(_NEW, store.label)
+        return cls(Desk(store, policy, clock))
 
     @classmethod
     def in_memory(
@@ -103,6 +115,16 @@ class Ledger:
     def close(self) -> None:
         """Give the database back."""
         self._desk.close()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there was no ledger before this one was opened."""
+        return self._desk.store.is_new
+
+    @property
+    def label(self) -> str:
+        """Where it is, for the owner: a path, or a database without user and password."""
+        return self._desk.store.label
 
     def __enter__(self) -> Ledger:
         return self
@@ -263,8 +285,14 @@ class Ledger:
 
     @classmethod
     def restore(cls, backup: Where, into: Where, **options: Any) -> Ledger:
-        """Write a backup into a new ledger, or what it has more into an older one; never forgets an entry."""
-        ledger = cls.open(into, **options)
+        """Write a backup into a new ledger, or what it has more into an older one; never forgets an entry.
+
+        An empty file, or an empty database, may take it too, unless `create` says otherwise.
+        """
+        with _copy_of(backup) as copy:  # a damaged backup must not leave an empty ledger behind
+            for _ in copies.missing(0, iter(()), copy):
+                pass
+        ledger = cls.open(into, **{"create": True, **options})
         try:
             with _copy_of(backup) as copy:
                 ledger._desk.take(copy)

@@ -100,6 +100,9 @@ class MemoryTransaction:
 class MemoryStore:
     """The entries of one process."""
 
+    label = "in memory"
+    is_new = False  # it is always new, and nobody expects another
+
     def __init__(self, entropy: Entropy) -> None:
         self.entries: list[Entry] = []
         self.payloads: dict[int, Payload] = {}
@@ -135,6 +138,9 @@ class MemoryStore:
 
     def check(self) -> None:
         """Memory has no pages that could be damaged."""
+
+    def committed(self) -> None:
+        """There is no log."""
 
     def scrub(self) -> None:
         """Nothing of what was erased is left in memory."""

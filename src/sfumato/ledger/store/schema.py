@@ -89,4 +89,10 @@ def _allow_snapshots(_: Connection) -> None:
     """Version 2: the tables stay; the number keeps version 0.1, which knows no snapshots, from reading them."""
 
 
+def forget_functions(connection: Connection) -> None:
+    """Remove what PostgreSQL keeps of a ledger whose tables were dropped, so that a new one can be made."""
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql("DROP FUNCTION IF EXISTS sfumato_refuse(), sfumato_turn()")
+
+
 MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_create, _allow_snapshots)

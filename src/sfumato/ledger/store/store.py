@@ -6,21 +6,25 @@ advisory lock for the transaction. Either way a writer sees every entry that was
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
 from sqlalchemy import BigInteger, Connection, Engine, Select, Text, bindparam, delete, func, insert, select, update
+from sqlalchemy.exc import DBAPIError
 
 from sfumato.errors import InvalidArgument, LedgerBroken, LedgerUnavailable
 from sfumato.ledger.entry import COLUMNS, Entry, Head, Kind, from_row, to_row
 from sfumato.ledger.payload import Payload
 from sfumato.ledger.portable import Line, replacing
 from sfumato.ledger.store.failure import unavailable
+from sfumato.ledger.store.place import check_links, may_write
 from sfumato.ledger.store.schema import ENTRY, META, PAYLOAD
 
 _PAGE = 1000
@@ -49,6 +53,7 @@ _ANSWERS = (
 )
 _SNAPSHOT = select(*_ENTRY).where(_AFTER, ENTRY.c.kind == Kind.SNAPSHOT.value).order_by(ENTRY.c.number.desc()).limit(1)
 _LOOK_BACK = 2000  # entries
+_COMMITS, _SECONDS = 8, 1  # a log that has grown by so many commits, or this long, is written into the file
 _POSTGRES_LOCK = "SELECT pg_advisory_xact_lock(1936094573, 'sfumato_entry'::regclass::oid::int)"
 
 
@@ -166,19 +171,30 @@ class Store:
         self.engine = engine
         self.sqlite = engine.dialect.name == "sqlite"
         self.process = os.getpid()
-        self._file = self._identity()
+        self.is_new = False  # made by whoever opened it
+        self.read_only = self.sqlite and not may_write(engine.url.database or "")
+        self._commits, self._whole_at = 0, -math.inf  # since the log was written into the file, and when that was
+        self._file = _identity(self._stat())
 
-    def _identity(self) -> tuple[int, int] | None:
-        """Which file it is, whatever its name; None for a database that is no file, or has none any more."""
+    @property
+    def label(self) -> str:
+        """What the owner calls it: a path, or a database without its user and password."""
+        url = self.engine.url
+        return url.database or "" if self.sqlite else f"postgresql://{url.host or ''}/{url.database or ''}"
+
+    def _stat(self) -> os.stat_result | None:
+        """Which file it is; None for a database that is no file, or has none any more."""
         try:
-            found = os.stat(self.engine.url.database or "") if self.sqlite else None
+            return os.stat(self.engine.url.database or "") if self.sqlite else None
         except OSError:
             return None
-        return None if found is None else (found.st_dev, found.st_ino)
 
     def _check_file(self) -> None:
-        """What is written into a file that was removed or replaced is lost."""
-        found = self._identity()
+        """What is written into a file that was removed or replaced is lost; one with two names has two logs."""
+        status = self._stat()
+        found = _identity(status)
+        if status is not None:
+            check_links(status)
         if found == self._file:
             return
         if found is None:
@@ -250,6 +266,18 @@ class Store:
             if found != "ok":
                 raise LedgerBroken("the ledger's file is damaged; restore a backup into a new ledger")
 
+    def committed(self) -> None:
+        """Now and then, write SQLite's log into the file itself: a copy of the file, or a lost log, loses little.
+
+        What was committed is safe without it: where a reader is in the way, or the disk is full, the next one does it.
+        """
+        self._commits += 1
+        if not self.sqlite or (self._commits < _COMMITS and time.monotonic() - self._whole_at < _SECONDS):
+            return
+        with suppress(DBAPIError), self._connect() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").all()
+        self._commits, self._whole_at = 0, time.monotonic()
+
     def scrub(self) -> None:
         """Let erased text also leave SQLite's write-ahead log; PostgreSQL does it when it vacuums."""
         if self.sqlite:
@@ -267,3 +295,7 @@ class Store:
     def close(self) -> None:
         """Give the connections back."""
         self.engine.dispose()
+
+
+def _identity(status: os.stat_result | None) -> tuple[int, int] | None:
+    return None if status is None else (status.st_dev, status.st_ino)
