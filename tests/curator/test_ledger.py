@@ -37,6 +37,7 @@ from sfumato.errors import (
 )
 from sfumato.ledger.entry import Kind
 from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.request import Replay
 from sfumato.plan.price import PricedPlan
 from sfumato.privacy.guarantee import Guarantee
 
@@ -366,3 +367,82 @@ def test_what_a_copy_declared_or_revoked_holds_after_a_merge(tmp_path: Path) -> 
     before = ledger.head
     ledger.merge(tmp_path / "copy.db")
     assert ledger.head == before and ledger.verify()
+
+
+class Late:
+    """Answers, but not before the lease of the question has ended."""
+
+    def __init__(self, clock: list[int]) -> None:
+        self._clock = clock
+
+    @contextmanager
+    def run(self, plan: PricedPlan) -> Iterator[Any]:
+        with DuckdbEngine().run(plan) as run:
+            self._clock[0] += 3_600_000_000
+            yield run
+
+
+@pytest.mark.parametrize("reachable", [True, False], ids=["ledger reachable", "ledger unreachable"])
+def test_a_question_that_outlives_its_lease_returns_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, reachable: bool
+) -> None:
+    """The ledger says, or will say, that it failed; it stays charged, and the analyst reads what every failure says."""
+    now = [1_800_000_000_000_000]
+    with Ledger.open(tmp_path / "ledger.db", clock=lambda: now[0]) as ledger:
+        asked = Curator({"visits": visits(tmp_path)}, allowance=2, ledger=ledger, engine=Late(now))
+
+        def full(*_: object) -> None:
+            raise LedgerUnavailable("the disk is full")
+
+        if not reachable:
+            monkeypatch.setattr(Ledger, "settle", full)
+        with pytest.raises(EngineTimeout, match="it is charged") as failure:
+            asked.ask(COUNT, epsilon=1)
+        assert failure.value.__cause__ is None and failure.value.__context__ is None
+        step = failure.value.__traceback__
+        while step is not None:
+            assert not [name for name, value in step.tb_frame.f_locals.items() if isinstance(value, Answer)]
+            step = step.tb_next
+        assert "outlived its lease" in caplog.text
+        assert asked.remaining().epsilon == 1
+        kinds = [entry.kind for entry in ledger.entries()]
+        assert Kind.SETTLED not in kinds
+
+
+def test_the_id_of_a_receipt_names_one_entry_in_full(tmp_path: Path) -> None:
+    """It can be looked up, verified and erased by; that of another ledger cannot."""
+    asked = curator(tmp_path)
+    receipt = asked.ask(COUNT, epsilon=1).receipt
+    number, _, digest = receipt.id.partition("-")
+    entry = asked.ledger.entry(receipt.id)
+    assert (entry.number, entry.hash, entry.kind) == (int(number), digest, Kind.RESERVED) and len(digest) == 64
+    kept = asked.ledger.stored(receipt.id)
+    assert kept is not None and kept["question"] == COUNT
+    for short in (number, entry.number, f" {number} ", receipt.id[:20], f"{receipt.id[:20]}…", entry.head):
+        assert asked.ledger.entry(short) == entry
+    asked.ledger.verify(receipt.id)
+    wrong = f"{number}-{'0' * 64}"
+    for use in (asked.ledger.entry, asked.ledger.stored, asked.ledger.erase):
+        with pytest.raises(InvalidArgument, match="the receipt is of another ledger"):
+            use(wrong)
+    for unknown in (0, -1, 10**30, 99, "99", f"99-{digest}", 10**18):
+        with pytest.raises(InvalidArgument, match="id must be that of an entry in the ledger"):
+            asked.ledger.entry(unknown)
+    for senseless in ("", "first", "3-", "3-xyz", None, 2.0):
+        with pytest.raises(InvalidArgument, match="head must look like"):
+            asked.ledger.entry(senseless)  # type: ignore[arg-type]
+    erased = asked.ledger.erase(receipt.id)
+    assert erased is not None and erased.refers == entry.number
+    assert asked.ledger.stored(receipt.id) is None
+
+
+def test_an_answer_that_version_0_1_kept_gets_the_whole_id(tmp_path: Path) -> None:
+    """There it was cut short."""
+    asked = curator(tmp_path)
+    first = asked.ask(COUNT, epsilon=1)
+    number, _, digest = first.receipt.id.partition("-")
+    short = f"{number}-{digest[:16]}…"
+    text = write_answer(first).replace(first.receipt.id, short.replace("…", "\\u2026"))
+    assert read_answer(text, "").receipt.id == short
+    again = asked._again(Replay(text, int(number)), "analyst")
+    assert again.receipt.id == first.receipt.id

@@ -12,9 +12,9 @@ from sfumato.cli.budget import said_left
 from sfumato.cli.ledger import confirm
 from sfumato.cli.screen import output, say, show
 from sfumato.errors import InvalidArgument
-from sfumato.ledger.allowance import moment
+from sfumato.ledger.allowance import EPOCH, Allowance, moment
 from sfumato.ledger.balance import Account
-from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.ledger import Ledger, system_clock
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.project import Project
 
@@ -30,6 +30,7 @@ app = typer.Typer(
 PopulationOption = Annotated[
     str | None, typer.Option("--population", metavar="NAME", help="Whose data; needed where a project has several.")
 ]
+_NEVER = "never"
 Named = Annotated[str | None, typer.Argument(metavar="ANALYST", help="One analyst; without a name: all together.")]
 
 
@@ -85,7 +86,8 @@ def grant(
         ),
     ] = None,
     until: Annotated[
-        str | None, typer.Option("--until", metavar="DATE", help="The last day on which it holds, in UTC: 2026-12-31.")
+        str | None,
+        typer.Option("--until", metavar="DATE", help="The last day on which it holds, in UTC: 2026-12-31; or never."),
     ] = None,
     population: PopulationOption = None,
     create: given.Create = False,
@@ -93,29 +95,49 @@ def grant(
 ) -> None:
     """Grant an allowance, in place of an earlier one.
 
-    To an analyst what the options say; without a name to all what the project file says.
+    To an analyst what the options say; without a name to all what the project file says. What is not given stays as it
+    was: epsilon, delta and the last day.
     """
     loaded = given.load_project(where)
     name = given.read_population(loaded, population)
-    guarantee = _declared(loaded, name, epsilon, delta) if analyst is None else _own(epsilon, delta)
+    declared = _declared(loaded, name, epsilon, delta) if analyst is None else None
     with given.open_ledger(loaded, create) as ledger:
-        if ledger.balance().population(name).account.allowance is None and analyst is not None:
+        people = ledger.balance().population(name)
+        held = people.of(analyst).allowance
+        guarantee = declared or _own(epsilon, delta, held)
+        last = _kept_until(held) if until is None else _read_until(until)
+        if people.account.allowance is None and analyst is not None:
             ledger.establish(name, loaded.populations[name].allowance)
-        was_first = analyst is not None and not ledger.balance().population(name).named
-        ledger.grant(name, guarantee, analyst=analyst, until=_read_until(until))
-        say(output(), f"Granted to {analyst or name}: {_said(guarantee)}. Left: {said_left(ledger, name, analyst)}.")
+        was_first = analyst is not None and not people.named
+        ledger.grant(name, guarantee, analyst=analyst, until=last)
+        said = f"{_said(guarantee)}{_said_until(last)}"
+        say(output(), f"Granted to {analyst or name}: {said}. Left: {said_left(ledger, name, analyst)}.")
         whole = ledger.balance().population(name).account.allowance
         if analyst is not None and whole is not None and guarantee.epsilon > whole.epsilon:
-            said = f"epsilon {float(whole.epsilon):g}"
-            say(output(), f"Note: that is more than all may spend together on {name}, {said}, which holds as well.")
+            limit = f"epsilon {float(whole.epsilon):g}"
+            say(output(), f"Note: that is more than all may spend together on {name}, {limit}, which holds as well.")
         if was_first:
             say(output(), "From now on only analysts with a grant of their own may ask.")
 
 
-def _own(epsilon: float | None, delta: float | None) -> Guarantee:
-    if epsilon is None:
+def _own(epsilon: float | None, delta: float | None, held: Allowance | None) -> Guarantee:
+    """What an analyst is granted; what is not given stays as it was."""
+    if epsilon is None and held is None:
         raise InvalidArgument("an analyst's allowance must be said; got none; give --epsilon, for example --epsilon 1")
-    return Guarantee(epsilon, delta or 0)
+    kept = (0, 0) if held is None else (held.epsilon, held.delta)
+    return Guarantee(kept[0] if epsilon is None else epsilon, kept[1] if delta is None else delta)
+
+
+def _kept_until(held: Allowance | None) -> datetime.datetime | None:
+    """The end of an earlier grant; one that is past cannot be kept."""
+    if held is None or held.until is None:
+        return None
+    if held.ended(system_clock()):
+        raise InvalidArgument(
+            f"the last day must lie in the future; the earlier grant ended on {moment(held.until)}; say when this one "
+            "ends, for example --until 2030-12-31, or --until never"
+        )
+    return EPOCH + datetime.timedelta(microseconds=held.until)
 
 
 def _declared(loaded: Project, name: str, epsilon: float | None, delta: float | None) -> Guarantee:
@@ -134,13 +156,19 @@ def _said(guarantee: Guarantee) -> str:
     return f"epsilon {float(guarantee.epsilon):g}, delta {float(guarantee.delta):g}"
 
 
-def _read_until(text: str | None) -> datetime.datetime | None:
-    if text is None:
+def _said_until(last: datetime.datetime | None) -> str:
+    return "" if last is None else f", until {last:%Y-%m-%d %H:%M} UTC"
+
+
+def _read_until(text: str) -> datetime.datetime | None:
+    if text == _NEVER:
         return None
     try:
         day = datetime.date.fromisoformat(text)
     except ValueError:
-        raise InvalidArgument(f"--until must be year-month-day; got {text!r}; for example 2026-12-31") from None
+        raise InvalidArgument(
+            f"--until must be year-month-day, or never; got {text!r}; for example 2026-12-31"
+        ) from None
     return datetime.datetime.combine(day, datetime.time(), datetime.UTC) + datetime.timedelta(days=1)
 
 

@@ -27,7 +27,10 @@ _SUBTITLE = 90  # characters of a note in a chart
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What was charged, what is left, and what was not protected."""
+    """What was charged, what is left, and what was not protected.
+
+    `id` names the entry of the ledger that paid; `ledger.verify`, `ledger.entry` and `ledger.erase` take it.
+    """
 
     id: str
     cost: Guarantee

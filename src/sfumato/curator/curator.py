@@ -257,11 +257,11 @@ class Curator:
         except MemoryError:
             raise EngineUnavailable(_NO_MEMORY) from None
         if known is not None:
-            return read_answer(known.answer, self._said(analyst))
+            return self._again(known, analyst)
         with opened(self._engine, plan) as ready:  # what is missing for a question is found out before it is charged
             held = self.ledger.reserve(request)
             if isinstance(held, Replay):
-                return read_answer(held.answer, self._said(analyst))
+                return self._again(held, analyst)
             try:
                 answer = self._answer(plan, chosen, held, analyst, tell, ready)
             except BaseException as error:
@@ -269,7 +269,18 @@ class Curator:
                 if isinstance(error, MemoryError):
                     raise EngineFailed(FAILED) from None
                 raise
-        return self._kept(held, answer)
+        kept = self._kept(held, answer)
+        if kept is None:
+            del answer  # an error leads to whatever was at hand when it was raised
+            raise EngineTimeout(FAILED)
+        return kept
+
+    def _again(self, held: Replay, analyst: str) -> Answer:
+        """The stored answer; the receipts of version 0.1 had their ids cut short."""
+        answer = read_answer(held.answer, self._said(analyst))
+        if not answer.receipt.id.endswith("…"):
+            return answer
+        return replace(answer, receipt=replace(answer.receipt, id=self.ledger.entry(held.entry).head.id))
 
     def _answer(
         self, plan: PricedPlan, chosen: Options, held: Reservation, analyst: str, tell: Tell, ready: Ready
@@ -281,7 +292,7 @@ class Curator:
         if chosen.tidy:
             _tidy(listed, intervals, plan)
         noted = notes(plan, found)
-        receipt = Receipt(str(held.head), plan.promise, self._said(analyst), noted)
+        receipt = Receipt(held.head.id, plan.promise, self._said(analyst), noted)
         how = explain(plan, found, noted, statements)
         basis = basis_of(plan, found, rows)
         return Answer(names, listed, intervals, plan.promise, receipt, float(plan.confidence), how, basis)
@@ -305,11 +316,17 @@ class Curator:
         with contextlib.suppress(SfumatoError, MemoryError):  # then the lease will end it; it is spent either way
             self.ledger.fail(held, reason)
 
-    def _kept(self, held: Reservation, answer: Answer) -> Answer:
-        """The answer, once the ledger has it; it was paid for, so it is given also if the ledger cannot keep it."""
+    def _kept(self, held: Reservation, answer: Answer) -> Answer | None:
+        """The answer, once the ledger has it; it was paid for, so it is given also if the ledger cannot keep it.
+
+        None: the question outlived its lease, so it has failed, whatever it found, and nothing of it is given.
+        """
         try:
             self.ledger.settle(held, write_answer(answer))
-        except (SfumatoError, MemoryError):
+        except (SfumatoError, MemoryError) as error:
+            if isinstance(error, InvalidArgument) or self.ledger.lease_ended(held):
+                OWNER_LOG.error("question %s of %r on %r outlived its lease", held.number, *held.who)
+                return None
             OWNER_LOG.error("question %s of %r on %r was answered, but not kept", held.number, *held.who)
             return replace(answer, receipt=replace(answer.receipt, notes=(*answer.receipt.notes, _NOT_KEPT)))
         return answer

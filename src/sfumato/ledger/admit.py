@@ -49,7 +49,7 @@ def _check_account(account: Account, whose: str, at: int) -> None:
         raise NotGranted(f"the allowance of {whose} was revoked; ask the owner for a new one")
     if account.allowance is None:
         raise NotGranted(f"{whose} must have an allowance; none was granted; ask the owner for one")
-    if account.allowance.ended(at):
+    if account.ended or account.allowance.ended(at):
         raise NotGranted(
             f"the allowance of {whose} ended on {moment(account.allowance.until or 0)}; ask the owner for a new one"
         )

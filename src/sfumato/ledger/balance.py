@@ -31,11 +31,15 @@ Find = Callable[[int], Entry | None]
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a population, or one analyst within it, was allowed and has spent."""
+    """What a population, or one analyst within it, was allowed and has spent.
+
+    `ended`: it was seen that the allowance had ended, which holds even if the clock is set back.
+    """
 
     allowance: Allowance | None = None
     revoked: bool = False
     spent: Amount = NOTHING
+    ended: bool = False
 
     @property
     def filter(self) -> Filter | None:
@@ -67,17 +71,28 @@ class PopulationBalance:
     def spend(self, analyst: str, amount: Amount) -> PopulationBalance:
         """The balance after a spend."""
         own, all_ = self.analysts.get(analyst, NO_ACCOUNT), self.account
-        analysts = {**self.analysts, analyst: Account(own.allowance, own.revoked, own.spent.plus(amount))}
-        account = Account(all_.allowance, all_.revoked, all_.spent.plus(amount))
+        analysts = {**self.analysts, analyst: Account(own.allowance, own.revoked, own.spent.plus(amount), own.ended)}
+        account = Account(all_.allowance, all_.revoked, all_.spent.plus(amount), all_.ended)
         return PopulationBalance(account, analysts, self.named, self.renewed, self.unit)
 
     def change(self, analyst: str | None, allowance: Allowance | None) -> PopulationBalance:
         """The balance after a grant, or after a revocation (None), to everybody or to one analyst."""
+        changed = replace(self.of(analyst), allowance=allowance, revoked=allowance is None, ended=False)
+        named = self.named or (analyst is not None and allowance is not None)
+        return replace(self._put(analyst, changed), named=named)
+
+    def end(self, analyst: str | None) -> PopulationBalance:
+        """The balance after it was seen that an allowance has ended."""
+        return self._put(analyst, replace(self.of(analyst), ended=True))
+
+    def of(self, analyst: str | None) -> Account:
+        """The account of one analyst, or of everybody."""
+        return self.account if analyst is None else self.analyst(analyst)
+
+    def _put(self, analyst: str | None, account: Account) -> PopulationBalance:
         if analyst is None:
-            return replace(self, account=replace(self.account, allowance=allowance, revoked=allowance is None))
-        changed = replace(self.analyst(analyst), allowance=allowance, revoked=allowance is None)
-        named = self.named or allowance is not None
-        return replace(self, analysts={**self.analysts, analyst: changed}, named=named)
+            return replace(self, account=account)
+        return replace(self, analysts={**self.analysts, analyst: account})
 
     def renew(self, number: int) -> PopulationBalance:
         """The balance after the units were declared new: allowances stay, sums begin at zero."""
@@ -200,7 +215,8 @@ def _granted(balance: Balance, entry: Entry) -> Balance:
 
 
 def _revoked(balance: Balance, entry: Entry) -> Balance:
-    changed = balance.population(_named(entry.population)).change(entry.analyst, None)
+    people = balance.population(_named(entry.population))
+    changed = people.end(entry.analyst) if "ended" in entry.details else people.change(entry.analyst, None)
     return balance._moved(entry, populations=balance._with(entry, changed))
 
 

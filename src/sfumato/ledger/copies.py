@@ -55,7 +55,9 @@ def _take_over(draft: Draft, entry: Entry) -> None:
         return
     people = draft.balance.population(population)
     account = people.account if entry.analyst is None else people.analyst(entry.analyst)
-    if not account.revoked:
+    if "ended" in entry.details and (account.allowance is None or account.allowance.until != entry.details["ended"]):
+        return  # what ended there is not what is granted here
+    if not (account.revoked or account.ended):
         draft.append(Kind.REVOKED, population=population, analyst=entry.analyst, detail=entry.details)
 
 

@@ -6,8 +6,10 @@ use. Nothing is handed out before it is durable: results leave `run` after the c
 
 from __future__ import annotations
 
+import math
 import os
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,12 +17,12 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from sfumato.errors import LedgerBroken, Refused, SfumatoError
+from sfumato.errors import LedgerBroken, NotGranted, Refused, SfumatoError
 from sfumato.ledger import copies, operations, snapshot
 from sfumato.ledger.balance import Balance
 from sfumato.ledger.draft import Draft, Operation, Policy
 from sfumato.ledger.entry import Entry, Head
-from sfumato.ledger.portable import Copy
+from sfumato.ledger.portable import Copy, Line
 from sfumato.ledger.store.combine import Combiner, Ticket
 from sfumato.ledger.store.memory import MemoryStore, MemoryTransaction
 from sfumato.ledger.verify import Verified, verify
@@ -32,6 +34,8 @@ Result = TypeVar("Result")
 
 _PAGE = 1000
 _CHUNK = 500
+_NUMBERS = 10**18  # beyond all that a database can count
+_LOOK = 1  # seconds until it is seen again which processes still run
 
 
 class Desk:
@@ -45,6 +49,7 @@ class Desk:
             meta = work.meta()
         self._identity, self._secret = meta["identity"], bytes.fromhex(meta["secret"])
         self._balance = Balance.empty(self._identity)
+        self._looked_at = -math.inf
         self._make_locks()
         _desks.add(self)
 
@@ -64,12 +69,14 @@ class Desk:
             with self.store.write() as work:
                 balance = self._caught_up(work)
                 draft = Draft(balance, self.now(balance), work, self._identity, self._secret, self._policy)
-                operations.abandon(draft)
+                operations.abandon(draft, look=self._looks())
                 for ticket in batch:
                     try:
                         ticket.result = draft.attempt(ticket.work)
                     except (SfumatoError, TypeError, ValueError, OverflowError) as refusal:
                         ticket.error = refusal  # of this operation alone
+                if any(isinstance(ticket.error, NotGranted) for ticket in batch):
+                    operations.end(draft)  # whoever was refused for it stays refused
                 snapshot.take(draft)
                 work.append(draft.lines)
                 work.erase(draft.erased)
@@ -83,6 +90,17 @@ class Desk:
             self._balance = balance = self._caught_up(work)
             draft = Draft(balance, self.now(balance), work, self._identity, self._secret, self._policy)
             return operation(draft)
+
+    def _looks(self) -> bool:
+        """Whether to see now which processes still run: at the first transaction, and then once a second."""
+        due = time.monotonic() - self._looked_at >= _LOOK
+        if due:
+            self._looked_at = time.monotonic()
+        return due
+
+    def lease_ended(self, reserved: Entry) -> bool:
+        """Whether a reservation is open for longer than it may, by the clock alone."""
+        return operations.lease_ended(reserved, self.now(self._balance), self._policy.lease)
 
     def now(self, balance: Balance) -> int:
         """The ledger's time, which never goes back."""
@@ -130,6 +148,14 @@ class Desk:
             if len(page) < _PAGE:
                 return
             after = page[-1].number
+
+    def line(self, number: int) -> Line | None:
+        """One entry, with what is left of its payload."""
+        if not 0 < number < _NUMBERS:
+            return None
+        with self._long, self.store.read() as work:
+            found = next(work.lines(after=number - 1), None)
+        return found if found is not None and found[0].number == number else None
 
     @contextmanager
     def reading(self) -> Iterator[Copy]:

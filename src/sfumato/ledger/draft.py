@@ -22,7 +22,8 @@ class Policy:
     """What the owner decides when opening a ledger, and what the machine provides.
 
     `pause`: whether a failure after the reservation pauses the analyst on that table. `share_answers`: whether an
-    analyst gets, free, what another one paid for. `lease`: how long a reservation may stay open.
+    analyst gets, free, what another one paid for. `lease`: how long a reservation may stay open. `mark`: which process
+    this is, for `gone` to say of another one that it has ended.
     """
 
     pause: bool
@@ -30,6 +31,8 @@ class Policy:
     lease: timedelta
     entropy: Entropy
     product: str
+    mark: Callable[[], str | None] = lambda: None
+    gone: Callable[[str], bool] = lambda _: False
 
 
 class Archive(Protocol):

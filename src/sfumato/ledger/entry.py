@@ -68,6 +68,11 @@ class Head(NamedTuple):
     def __str__(self) -> str:
         return f"{self.number}-{self.hash[:_SHOWN]}…"
 
+    @property
+    def id(self) -> str:
+        """Number and whole hash: it names one entry of one ledger, and no other."""
+        return f"{self.number}-{self.hash}"
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

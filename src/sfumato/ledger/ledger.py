@@ -19,6 +19,7 @@ Fraction(1, 2)
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
@@ -38,12 +39,13 @@ from sfumato.ledger import copies, operations
 from sfumato.ledger.admit import left_to
 from sfumato.ledger.allowance import EPOCH, Allowance
 from sfumato.ledger.amount import DELTA_UNIT, UNIT
+from sfumato.ledger.asker import is_gone, mark
 from sfumato.ledger.balance import Balance
 from sfumato.ledger.desk import Desk
 from sfumato.ledger.draft import Policy
 from sfumato.ledger.entry import Entry, Head
 from sfumato.ledger.operations import Reason
-from sfumato.ledger.portable import Copy, read_json, write_csv, write_json
+from sfumato.ledger.portable import Copy, Line, read_json, write_csv, write_json
 from sfumato.ledger.request import Replay, Request, Reservation, name, text
 from sfumato.ledger.store.memory import MemoryStore
 from sfumato.ledger.verify import Verified
@@ -98,7 +100,7 @@ class Ledger:
             raise InvalidArgument(
                 f"lease must be a timedelta of at least a second; got {lease!r}; for example one hour"
             )
-        policy = Policy(checks.flag(pause=pause), share_answers, lease, entropy, _product())
+        policy = Policy(checks.flag(pause=pause), share_answers, lease, entropy, _product(), mark, is_gone)
         store = connect(where, entropy, create=create)
         if store.is_new:
             OWNER_LOG.warning(_NEW, store.label)
@@ -199,8 +201,12 @@ class Ledger:
         name(analyst=analyst), name(table=table)
         return self._desk.run(lambda draft: operations.looked(draft, analyst, table))
 
-    def erase(self, number: int) -> Entry | None:
-        """Remove question and answer for good; the chain stays whole, and what was spent stays spent."""
+    def erase(self, id: int | str | Head) -> Entry | None:
+        """Remove question and answer for good; the chain stays whole, and what was spent stays spent.
+
+        `id` is that of a receipt, or the number of the entry that paid or settled.
+        """
+        number = self.entry(id).number
         entry = self._desk.run(lambda draft: operations.erase(draft, number))
         self._desk.scrub()
         return entry
@@ -233,6 +239,10 @@ class Ledger:
         _check_reservation(reservation)
         return self._desk.run(lambda draft: operations.fail(draft, reservation, known))
 
+    def lease_ended(self, reservation: Reservation) -> bool:
+        """Whether a reservation was open for longer than the lease; then it has failed, and no answer is given."""
+        return self._desk.lease_ended(reservation.entry)
+
     # ------------------------------------------------------------------------------------------ reading
 
     def balance(self) -> Balance:
@@ -259,6 +269,27 @@ class Ledger:
     def entries(self, after: int = 0) -> Iterator[Entry]:
         """All entries in order, or those beyond a number."""
         return self._desk.entries(after)
+
+    def entry(self, id: int | str | Head) -> Entry:
+        """One entry, by the id of a receipt, by an id whose hash is cut short, or by its number alone."""
+        return self._line(id)[0]
+
+    def stored(self, id: int | str | Head) -> dict[str, Any] | None:
+        """What is kept of a question (plan, promise, text) or of its answer; None if it was erased, or never was."""
+        payload = self._line(id)[1]
+        return None if payload is None else dict(json.loads(payload.text))
+
+    def _line(self, id: int | str | Head) -> Line:
+        wanted = _read_id(id)
+        line = self._desk.line(wanted.number)
+        if line is None:
+            raise InvalidArgument(f"id must be that of an entry in the ledger; got {wanted.number}; see entries()")
+        if not line[0].hash.startswith(wanted.hash):
+            raise InvalidArgument(
+                f"id must be that of an entry in this ledger; got {wanted}, but the ledger holds {line[0].head}: the "
+                "receipt is of another ledger, or of a copy that went its own way; find that one"
+            )
+        return line
 
     def verify(self, head: Head | str | None = None) -> Verified:
         """Walk the whole chain and decide everything again; a known head finds an older or another ledger."""
@@ -310,6 +341,12 @@ class Ledger:
 def _check_request(request: Request) -> None:
     if not isinstance(request, Request):
         raise InvalidArgument(f"request must be a Request; got a {type(request).__name__}; make one for the plan")
+
+
+def _read_id(id: int | str | Head) -> Head:
+    if isinstance(id, str) and id.strip().isdecimal():
+        id = int(id)
+    return Head(id, "") if isinstance(id, int) else Head.read(id)
 
 
 def _check_reservation(reservation: Reservation) -> None:

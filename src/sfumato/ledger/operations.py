@@ -144,6 +144,7 @@ def reserve(draft: Draft, request: Request) -> Reservation | Replay:
     amount = Amount.of(request.loss)
     check_affordable(balance, request.population, analyst, amount)
     content = {"plan": request.plan, "promise": request.promise, "question": request.question}
+    mark = draft.policy.mark()
     entry = draft.append(
         Kind.RESERVED,
         Payload.of(content, draft.policy.entropy),
@@ -153,6 +154,7 @@ def reserve(draft: Draft, request: Request) -> Reservation | Replay:
         version=request.version,
         amount=amount,
         mechanisms=canonical(request.mechanisms),
+        detail={} if mark is None else {"asker": mark},
     )
     return Reservation(entry, key)
 
@@ -198,14 +200,35 @@ def _fail(draft: Draft, reserved: Entry, reason: Reason) -> Entry:
     return _end(draft, Kind.FAILED, reserved, detail={"reason": reason.value, "pause": draft.policy.pause})
 
 
-def abandon(draft: Draft) -> None:
-    """Note the failure of reservations that were open for too long: whoever made them is gone."""
-    latest = draft.now - draft.policy.lease // _MICROSECOND
-    while draft.balance.open:
-        oldest = next(iter(draft.balance.open.values()))
-        if oldest.at > latest:
-            return
-        _fail(draft, oldest, Reason.ABANDONED)
+def abandon(draft: Draft, *, look: bool = True) -> None:
+    """Note the failure of reservations that were open for too long, or whose process is gone; they stay spent.
+
+    `look`: whether to see which processes still run.
+    """
+    for entry in [entry for entry in draft.balance.open.values() if _is_over(draft, entry, look)]:
+        _fail(draft, entry, Reason.ABANDONED)
+
+
+def _is_over(draft: Draft, entry: Entry, look: bool) -> bool:
+    if lease_ended(entry, draft.now, draft.policy.lease):
+        return True
+    asker = entry.details.get("asker") if look else None
+    return isinstance(asker, str) and draft.policy.gone(asker)
+
+
+def lease_ended(reserved: Entry, now: int, lease: timedelta) -> bool:
+    """Whether a reservation is open for longer than it may."""
+    return reserved.at <= now - lease // _MICROSECOND
+
+
+def end(draft: Draft) -> None:
+    """Note which allowances have ended, so that they stay ended if the clock is set back."""
+    for name, people in draft.balance.populations.items():
+        for analyst in (None, *people.analysts):
+            account = people.of(analyst)
+            held = account.allowance
+            if held is not None and not account.ended and held.ended(draft.now):
+                draft.append(Kind.REVOKED, population=name, analyst=analyst, detail={"ended": held.until})
 
 
 def looked(draft: Draft, analyst: str, table: str) -> Entry | None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import given
-from sfumato.cli.ledger.drawn import draw, draw_bars
+from sfumato.cli.ledger.drawn import draw, draw_bars, draw_entry
 from sfumato.cli.screen import can_ask, output, say
 from sfumato.errors import InvalidArgument
 from sfumato.ledger.ledger import Ledger
@@ -28,6 +28,9 @@ app = typer.Typer(
 Url = Annotated[
     str | None, typer.Option("--ledger", metavar="URL", help="A ledger's file or address, instead of the project's.")
 ]
+IdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="The id of a receipt, or the number of an entry as ledger show lists it.")
+]
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
 
@@ -45,11 +48,18 @@ def _check_new(file: Path, force: bool) -> None:
 
 @app.command("show")
 def show_ledger(
+    id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="One entry only: the id of a receipt, or a number.")
+    ] = None,
     entries: Annotated[int, typer.Option("--entries", min=0, help="How many of the last entries to list.")] = 5,
     where: given.Where = None,
     url: Url = None,
 ) -> None:
-    """Draw what was spent, by table and by analyst."""
+    """Draw what was spent, by table and by analyst; or show one entry."""
+    if id is not None:
+        with _open(where, url) as ledger:
+            draw_entry(output(), ledger, id)
+        return
     if url is None and not given.has_ledger(loaded := given.load_project(where)):
         with given.peeking(loaded) as untouched:
             for name, people in loaded.populations.items():
@@ -130,7 +140,7 @@ def merge(file: FileArgument, where: given.Where = None, url: Url = None) -> Non
 
 @app.command()
 def erase(
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The number of a question, as ledger show lists it.")],
+    id: IdArgument,
     yes: given.Yes = False,
     where: given.Where = None,
     url: Url = None,
@@ -140,8 +150,9 @@ def erase(
     The chain stays whole, and what was spent stays spent.
     """
     with _open(where, url) as ledger:
+        number = ledger.entry(id).number
         confirm(f"Erase question and answer {number} for good?", yes)
-        done = ledger.erase(number) is not None
+        done = ledger.erase(id) is not None
         say(output(), f"Erased {number}; what it cost stays spent." if done else f"{number} was erased before.")
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from typing import Any
 
 from rich.console import Console
 
 from sfumato.cli.budget import bar, said_amount, used
 from sfumato.cli.screen import say, show
 from sfumato.ledger.allowance import moment
-from sfumato.ledger.amount import NOTHING, Amount
+from sfumato.ledger.amount import DELTA_UNIT, NOTHING, Amount, plain
 from sfumato.ledger.balance import Account, Balance, PopulationBalance
 from sfumato.ledger.entry import Entry, Kind
 from sfumato.ledger.ledger import Ledger
@@ -37,6 +38,28 @@ def draw(console: Console, ledger: Ledger, listed: int) -> None:
         head = ("number", "time", "what", "population", "analyst", "table", "epsilon")
         show(console, [head, *map(_line, last)], right=(0, 6))
     say(console, f"Head: {balance.head}")
+
+
+def draw_entry(console: Console, ledger: Ledger, id: str) -> None:
+    """One entry, and the question that it paid for, as long as that is kept."""
+    entry = ledger.entry(id)
+    what = entry.kind.value + (f" {entry.refers}" if entry.refers else "")
+    rows = [("field", "value"), ("id", entry.head.id), ("time", moment(entry.at)), ("what", what)]
+    for name in ("population", "analyst", "table", "version"):
+        if value := getattr(entry, name):
+            rows.append((name, value))
+    if entry.kind in _SPENDS:
+        rows += [("epsilon", said_amount(entry.amount.epsilon)), ("delta", plain(entry.amount.delta, DELTA_UNIT))]
+    if entry.payload_digest is not None:
+        kept = ledger.stored(id)
+        rows.append(("question" if entry.kind is Kind.RESERVED else "answer", _kept(kept)))
+    show(console, rows)
+
+
+def _kept(kept: dict[str, Any] | None) -> str:
+    if kept is None:
+        return "erased"
+    return str(kept.get("question") or "kept; it is given again to whoever asks the same")
 
 
 def draw_bars(console: Console, balance: Balance, sums: Sums) -> None:
