@@ -102,7 +102,7 @@ def test_an_allowance_that_ended_stays_ended_when_the_clock_is_set_back(
 ) -> None:
     """Once it refused a question; in this process and in every other. A new grant is a new one."""
     shared.grant("people", Guarantee(epsilon=1), analyst=analyst, until=TOMORROW)
-    reserve(shared, question("before"))
+    shared.settle(reserve(shared, question("before")), "7")  # an open one would be ended, at that time
     clock.move(days=1)
     for _ in range(2):
         with pytest.raises(NotGranted, match="ended on 2026-11-17 12:00:00 UTC"):

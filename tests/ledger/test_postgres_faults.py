@@ -30,6 +30,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
         server = pgserver.get_server(tmp_path_factory.mktemp("faulty"), cleanup_mode="delete")
     made = Scene(server)
+    Ledger.open(made.address, create=True).close()
     try:
         yield made
     finally:

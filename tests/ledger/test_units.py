@@ -38,6 +38,7 @@ def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[
         yield lambda: ledger
         return
     address = str(tmp_path / "ledger.db") if request.param == "sqlite" else request.getfixturevalue("postgres")()
+    Ledger.open(address, create=True).close()
     opened: list[Ledger] = []
 
     def opening() -> Ledger:
