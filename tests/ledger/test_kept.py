@@ -19,7 +19,7 @@ from sfumato.ledger.ledger import Ledger
 FIXTURES = Path(__file__).parent / "fixtures"
 HEADS = {
     1: "23-56f170d23822ca9f43858e2c660628e773b73714b6e75384c76784ec84a091b0",
-    2: "25-23ac10540b360c0875d34bbd2068287c3a914ed60dd70ceea2bb65829ffd8502",
+    2: "25-284975a9cce6807e5e305684fa4c410d507b4ed20293e1b85d4d7ea5b1f32cb5",
 }
 NOT_YET = {1: {Kind.SNAPSHOT}, 2: set()}
 
