@@ -149,8 +149,6 @@ def _unknown(random: Random, source: Source, name: str) -> Key | None:
     text = source.column(column := random.choice(("q", "e", "w", "n")))
     if text is not None and column == "w":
         text = made("DATE_TRUNC('month', {0})", text, uses="truncate_month")
-    if text is None:
+    if text is None or (column == "n" and source.table == "few"):  # whose rows the owner counted: it has keys
         return None
-    if column == "n" and source.table == "few":  # a number of rows of which the owner said how many there are
-        return Key(text.using("key_column"), name)
     return Key(text.using("key_unknown"), name, unknown=True)
