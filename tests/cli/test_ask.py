@@ -84,7 +84,7 @@ def test_json_has_rows_intervals_promise_and_receipt(call: Call) -> None:
         "epsilon": 0.5, "delta": 0.0, "unit": "all rows of one person", "neighbours": "add-remove",
     }  # fmt: skip
     assert content["dry_run"] is False and content["remaining"] == "epsilon 2.5 of 3"
-    assert re.fullmatch(r"\d+-[0-9a-f]{16}…", content["receipt"])
+    assert re.fullmatch(r"\d+-[0-9a-f]{64}", content["receipt"])
 
 
 def test_json_writes_an_open_end_as_null(call: Call, folder: Path) -> None:
