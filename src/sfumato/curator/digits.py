@@ -14,7 +14,16 @@ def rounded(value: float, interval: tuple[float, float] | None) -> float:
         return value
     sides = _sides(value, interval)
     near = round(value, 2 - _exponent(min(sides))) if sides else value
-    return min(max(near, interval[0]), interval[1])
+    return unsigned(min(max(near, interval[0]), interval[1]))
+
+
+def unsigned(number: float) -> float:
+    """The same number, and for a negative zero the zero that it is.
+
+    >>> unsigned(-0.0), unsigned(-2.0)
+    (0.0, -2.0)
+    """
+    return number or abs(number)
 
 
 def _sides(value: float, interval: tuple[float, float]) -> list[float]:

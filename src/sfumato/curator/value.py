@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from sfumato.curator.digits import shown
+from sfumato.curator.digits import shown, unsigned
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,11 @@ class Estimate:
     value: float
     low: float
     high: float
+
+    def __post_init__(self) -> None:
+        if not (self.value and self.low and self.high):  # what is zero has no sign, on whatever way it came about
+            for name in ("value", "low", "high"):
+                object.__setattr__(self, name, unsigned(getattr(self, name)))
 
     @property
     def interval(self) -> tuple[float, float]:

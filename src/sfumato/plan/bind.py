@@ -5,11 +5,12 @@ Nothing here looks at data: only at the question and at what the owner declared.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from sfumato.dataset.column import Column as Declared
+from sfumato.dataset.column import Key
 from sfumato.dataset.kind import Kind
 from sfumato.dataset.table import Table
 from sfumato.errors import UnsupportedQuery
@@ -20,6 +21,7 @@ from sfumato.plan.limits import MAX_MEASURES, at_most, bounded
 from sfumato.plan.node import (
     Aggregate,
     Call,
+    Case,
     Column,
     Expression,
     KeyAt,
@@ -33,6 +35,7 @@ from sfumato.plan.node import (
     mapped,
     quoted,
 )
+from sfumato.plan.null_keys import keys_with_null
 from sfumato.plan.rows import Catalogue, scope_of
 from sfumato.plan.scope import Scope
 from sfumato.plan.typed import Typed, condition, expect, read_dates, typed
@@ -92,10 +95,34 @@ class _Binder:
         self.results: dict[str, Declared] = {}  # keys and measures as if they were columns
         self.keys: list[Expression] = []
         self.groups: list[Group] = []
-        for key in dict.fromkeys(map(self._group, query.groups)):  # GROUP BY r, r is GROUP BY r
+        for key in self._distinct_keys():
             self.keys.append(key)
             self.groups.append(self._typed_group(key))
             self.results[KeyAt(len(self.groups) - 1).sql()] = Declared(self.groups[-1].kind)
+
+    def _distinct_keys(self) -> list[Expression]:
+        """The keys of GROUP BY, each once, and one for NULL where the question names it."""
+        keys = list(dict.fromkeys(map(self._group, self.query.groups)))
+        having = () if self.query.having is None else (self.query.having,)
+        order = [key.expression for key in self.query.order if self._alias(key.expression) is None]
+        shown = [part for output in self.outputs for part in self._of_rows(output.expression)]
+        others = [part for whole in (*having, *order) for part in self._of_rows(whole)]
+        return keys_with_null(keys, shown, others, self._public_values)
+
+    def _of_rows(self, expression: Expression) -> list[Expression]:
+        """The largest parts of an expression that are computed of rows, not of aggregates, over the table's columns."""
+        if self._over_rows(expression):
+            return [self.resolve(expression)]
+        inside = () if isinstance(expression, (Aggregate, Total)) else children(expression)
+        return [part for child in inside for part in self._of_rows(child)]
+
+    def _public_values(self, key: Expression) -> Sequence[Key | None] | None:
+        """The values that a key may have, as far as they are public and its own."""
+        try:
+            found = atoms_of(key, self.table)
+        except UnsupportedQuery:
+            return None
+        return found[0].values if [atom.expression for atom in found] == [key] else None
 
     def _group(self, expression: Expression) -> Expression:
         """A GROUP BY item: a position, an input column, an alias, or an expression."""
@@ -103,6 +130,11 @@ class _Binder:
             expression = self._output_at(expression)
         elif isinstance(expression, Column) and not self.scope.knows(expression):
             expression = self._alias(expression) or expression
+        elif isinstance(meant := self._alias(expression), Case) and meant.otherwise is not None:
+            raise UnsupportedQuery(
+                f"{expression.sql()} is both a column and a CASE that is named so; GROUP BY means the column, whose "
+                "rows without a value are left out; name the CASE differently, and group by that name or its position"
+            )
         if aggregates(expression):
             raise UnsupportedQuery(f"GROUP BY takes columns, not aggregates: {expression.sql()}")
         return self.resolve(expression)
@@ -209,6 +241,9 @@ class _Binder:
         """An ORDER BY item: a position, an alias, or an expression."""
         if isinstance(expression, Literal):
             return self.result(self._output_at(expression))
+        match self._alias(expression):
+            case Call("coalesce", (first, _)) as meant if first == expression:  # r with a value for NULL, named r again
+                return self.dated(meant)
         return self.dated(expression, aliases=True)
 
     def _measure(self, aggregate: Aggregate) -> MeasureAt:
