@@ -61,7 +61,7 @@ bench: $(VENV)/developing
 # compared with DuckDB's own answers. About an hour on two cores.
 # docs/concepts/reliability.md shows what came out.
 SOAK := tests/ledger/test_race.py tests/ledger/test_threads.py tests/ledger/test_kill.py tests/ledger/test_flips.py \
-	tests/ledger/test_postgres_faults.py tests/differential
+	tests/ledger/test_postgres_faults.py tests/differential tests/fuzz
 soak: $(VENV)/developing
 	SFUMATO_SOAK=1 $(BIN)/pytest -n 2 --dist worksteal -rP --durations=0 -o faulthandler_timeout=7200 $(SOAK)
 

@@ -41,7 +41,6 @@ Relative paths start in the file's folder.
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,14 +59,16 @@ from sfumato.dataset.source import read_source
 from sfumato.dataset.table import Table, table, through
 from sfumato.embedded.database import DEFAULT
 from sfumato.embedded.resources import Resources
-from sfumato.errors import InvalidArgument, SourceNotFound, UnknownName, UnsupportedQuery
+from sfumato.errors import InvalidArgument, UnknownName, UnsupportedQuery
 from sfumato.ledger.ledger import Ledger
 from sfumato.plan.parameters import Parameters
 from sfumato.plan.parse import parse
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.reading import read_toml
 
 FILE = "sfumato.toml"
 LEDGER = "ledger.db"  # beside the project file, unless another is named
+_DRAFT = "draft one from a table: sfumato init data.csv"
 _TOP = ("ledger", "resources", "allowance", "populations", "tables", "public")
 _RESOURCES = ("threads", "memory_limit", "temp_directory", "max_temp_directory_size")
 _TABLE = ("source", "version", "unit", "neighbours", "most_rows", "columns")
@@ -134,8 +135,8 @@ class Project:
 def load(path: str | Path = FILE) -> Project:
     """Read a project file, or the one in a folder; of the tables' sources only the schemas are read."""
     file = Path(path).absolute()
-    file = file / FILE if file.is_dir() else file
-    raw = _section(_parse(file), "", _TOP)
+    file = file / FILE if os.path.isdir(file) else file
+    raw = _section(read_toml(file, f"no project file at {str(file)!r}; {_DRAFT}"), "", _TOP)
     for needed in ("allowance", "tables"):
         if not raw.get(needed):
             raise InvalidArgument(
@@ -160,21 +161,6 @@ def load(path: str | Path = FILE) -> Project:
         MappingProxyType(listed),
         _resources(raw.get("resources", {}), file.parent),
     )
-
-
-def _parse(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except FileNotFoundError:
-        raise SourceNotFound(
-            f"no project file at {str(file)!r}; draft one from a table: sfumato init data.csv"
-        ) from None
-    except UnicodeDecodeError:
-        raise InvalidArgument(f"{file.name} must be written in UTF-8; got another encoding; save it anew") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidArgument(f"{file.name} is not TOML: {error}") from None
-    except OSError as error:
-        raise InvalidArgument(f"{file.name} cannot be read: {error.strerror}") from None
 
 
 def _table(given: object, place: str, folder: Path) -> Table:
@@ -268,7 +254,7 @@ def _populations(raw: dict[str, Any], tables: Mapping[str, Table], allowance: Gu
         section = _section(given, place, ("tables", "epsilon", "delta"))
         members = _expect(section.get("tables", []), list, f"{place}.tables")
         for member in members:
-            if member not in tables:
+            if not isinstance(member, str) or member not in tables:
                 raise UnknownName(f"{place}.tables: unknown table {member!r}; {nearest(str(member), tables)}")
             if homes.setdefault(member, name) != name:
                 raise InvalidArgument(

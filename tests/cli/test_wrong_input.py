@@ -85,7 +85,7 @@ def test_a_wrong_option_is_a_usage_error(call: Call, arguments: tuple[str, ...],
         (f"{BEGIN}source = 'visits.csv'\nunits = 'person'", "tables.v.units: unknown key", "did you mean 'unit'?"),
         (f"{BEGIN}source = 'none.csv'", "tables.v.source", "check the path"),
         (f"{BEGIN}source = 'visits.csv'\nunit = 'nobody'", "unknown column 'nobody'", "known are"),
-        ("[allowance\n", "sfumato.toml is not TOML", "--help"),
+        ("[allowance\n", "sfumato.toml is not TOML", "correct the line"),
         ("", "allowance: missing", "write a section [allowance]"),
     ],
 )  # fmt: skip

@@ -16,6 +16,7 @@ from sfumato.cli.given import Delta, Where, number
 from sfumato.cli.sharing import sharing
 from sfumato.errors import InvalidArgument
 from sfumato.plan.tree import LONGEST, check_typed
+from sfumato.reading import read_text
 
 Question = Annotated[
     str | None,
@@ -96,7 +97,7 @@ def read_question(question: str | None, file: Path | None) -> str:
     if file is not None:
         text = _read_file(file)
     elif sys.stdin is not None and (question == "-" or (question is None and not sys.stdin.isatty())):
-        text = sys.stdin.read(LONGEST + 1)
+        text = _read_input()
     else:
         text = question or ""
     check_typed(text)  # as it was typed: what is taken off below counts
@@ -105,11 +106,13 @@ def read_question(question: str | None, file: Path | None) -> str:
     return text.strip().rstrip(";")
 
 
-def _read_file(file: Path) -> str:
+def _read_input() -> str:
     try:
-        with file.open(encoding="utf-8") as opened:
-            return opened.read(LONGEST + 1)
+        return sys.stdin.read(LONGEST + 1)
     except UnicodeDecodeError:
-        raise InvalidArgument(f"{file} must be SQL in UTF-8; got another encoding; save it anew") from None
-    except OSError as error:
-        raise InvalidArgument(f"{str(file)!r} cannot be read: {error.strerror}; check the path") from None
+        raise InvalidArgument("standard input must be SQL in UTF-8; got another encoding; convert it") from None
+
+
+def _read_file(file: Path) -> str:
+    missing = f"{str(file)!r} cannot be read: there is no such file; check the path"
+    return read_text(file, missing, most=LONGEST + 1, pipes=True)

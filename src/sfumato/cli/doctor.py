@@ -150,14 +150,14 @@ def _spilled(parent: str | os.PathLike[str] | None) -> Finding:
 
 def _project(where: Path | None) -> Iterator[Finding]:
     file = given.find_project(where)
-    if not file.exists() and where is None:
+    if not os.path.exists(file) and where is None:
         yield Finding("project", OPTIONAL, "none here; draft one from a table: sfumato init data.csv")
         yield _spilled(None)
         return
     try:
         loaded = given.load_project(where)
     except SfumatoError as error:
-        yield _wrong("project", error, FAULTY if file.is_file() or (file / FILE).is_file() else MISSING)
+        yield _wrong("project", error, FAULTY if os.path.isfile(file) or os.path.isfile(file / FILE) else MISSING)
         return
     yield Finding("project", OK, f"{file}; tables: {', '.join(loaded.tables)}")
     yield _spilled(loaded.resources.temp_directory)
@@ -183,7 +183,7 @@ def _known(table: PublicTable) -> str:
 def _ledger(loaded: Project) -> Finding:
     if not given.has_ledger(loaded):
         folder = Path(loaded.ledger.rpartition(":///")[2]).parent
-        writable = folder.is_dir() and os.access(folder, os.W_OK)
+        writable = os.path.isdir(folder) and os.access(folder, os.W_OK)
         said = "none yet; the first question makes it" if writable else f"{folder} must be a folder that can be written"
         return Finding("ledger", OK if writable else FAULTY, said)
     return _tried("ledger", lambda: _verified(loaded.ledger))
@@ -200,7 +200,7 @@ def _verified(url: str) -> str:
 def _space(loaded: Project) -> Finding:
     is_file = "://" not in loaded.ledger or loaded.ledger.startswith("sqlite")
     folder = Path(loaded.ledger.rpartition(":///")[2]).parent if is_file else Path.cwd()
-    free = shutil.disk_usage(folder if folder.is_dir() else Path.cwd()).free
+    free = shutil.disk_usage(folder if os.path.isdir(folder) else Path.cwd()).free
     said = f"{free / (1 << 30):.1f} GB free" + (
         "" if free >= _LEAST_SPACE else "; make room, or the ledger cannot grow"
     )

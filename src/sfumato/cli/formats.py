@@ -91,11 +91,11 @@ class Target:
 
 def _check_writable(file: Path) -> None:
     folder = file.parent
-    if file.is_dir() or not folder.is_dir():
+    if os.path.isdir(file) or not os.path.isdir(folder):
         raise InvalidArgument(
             f"{str(file)!r} must be a file in a folder that exists; it is not; choose another (nothing was done)"
         )
-    if not os.access(file if file.exists() else folder, os.W_OK):
+    if not os.access(file if os.path.exists(file) else folder, os.W_OK):
         raise InvalidArgument(f"{str(file)!r} must be writable; it is not; choose another folder (nothing was done)")
 
 

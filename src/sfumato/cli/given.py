@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +17,8 @@ from sfumato.dataset.name import nearest
 from sfumato.errors import InvalidArgument, SfumatoError, UnknownName
 from sfumato.ledger.ledger import Ledger
 from sfumato.project import FILE, Project
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,30}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")  # 1e999999999 would take a gigabyte
 
 
 def number(option: str) -> Any:
@@ -35,7 +39,7 @@ def whole(option: str) -> Any:
     def read(text: Any) -> int:
         plain = str(text).replace(",", "").replace("_", "")
         try:
-            number = Fraction(plain)
+            number = Fraction(plain) if _WHOLE.fullmatch(plain.strip()) else Fraction(1, 2)
         except (ValueError, ZeroDivisionError):
             number = Fraction(1, 2)
         if number.denominator != 1:
@@ -107,7 +111,7 @@ def find_project(given: Path | None) -> Path:
     if given is not None:
         return given
     here = Path.cwd()
-    return next((found for folder in (here, *here.parents) if (found := folder / FILE).is_file()), here / FILE)
+    return next((found for folder in (here, *here.parents) if os.path.isfile(found := folder / FILE)), here / FILE)
 
 
 def load_project(given: Path | None) -> Project:
@@ -119,7 +123,7 @@ def has_ledger(loaded: Project) -> bool:
     """Whether the project's ledger is there already; one in a database is said to be."""
     if "://" in loaded.ledger and not loaded.ledger.startswith("sqlite"):
         return True
-    return Path(loaded.ledger.rpartition(":///")[2]).exists()
+    return os.path.exists(loaded.ledger.rpartition(":///")[2])
 
 
 def open_ledger(loaded: Project, create: bool) -> Ledger:

@@ -13,9 +13,16 @@ from typing import Any
 from sfumato.curator.answer import AGAIN, Answer, Receipt
 from sfumato.curator.compare import Basis
 from sfumato.curator.released import Released
+from sfumato.errors import LedgerBroken
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.neighbours import Neighbours
 from sfumato.privacy.unit import Unit
+from sfumato.reading import attempt, parse_json
+
+_UNREADABLE = (
+    "the stored answer to this question must be what was written; it is not; verify the ledger (sfumato ledger "
+    "verify), and restore a backup, or erase the answer and ask again, which is charged"
+)
 
 
 def write_answer(answer: Answer) -> str:
@@ -41,7 +48,10 @@ def write_answer(answer: Answer) -> str:
 
 def read_answer(text: str, remaining: str) -> Answer:
     """The answer as it was given, with a note that it was free."""
-    content: Mapping[str, Any] = json.loads(text)
+    return attempt(lambda: _answer(parse_json(text), remaining), LedgerBroken(_UNREADABLE))
+
+
+def _answer(content: Mapping[str, Any], remaining: str) -> Answer:
     columns = tuple(content["columns"])
     epsilon, delta, neighbours, unit = content["promise"]
     promise = Guarantee(Fraction(epsilon), Fraction(delta), Neighbours(neighbours), Unit(tuple(unit)))

@@ -30,7 +30,7 @@ def read_keys(keys: Iterable[Any]) -> tuple[Key, ...]:
     if isinstance(keys, (str, bytes)) or not isinstance(keys, Iterable):
         raise InvalidArgument(f"keys must be a list; got {keys!r}; for example ['north', 'south']")
     if isinstance(keys, Sized):
-        _check_number(len(keys))  # before a range of 10^12 is written out
+        _check_number(_length(keys))  # before a range of 10^12 is written out
     listed = [_plain(key) for key in islice(keys, MOST_KEYS + 1)]
     _check_number(len(listed))
     kinds = {kind_of(key) for key in listed}
@@ -41,6 +41,13 @@ def read_keys(keys: Iterable[Any]) -> tuple[Key, ...]:
     if isinstance(keys, (set, frozenset)):
         listed.sort()  # a set has no order, and an answer needs one
     return in_kind(listed, kinds.pop())
+
+
+def _length(keys: Sized) -> int:
+    try:
+        return len(keys)
+    except OverflowError:  # a range that is longer than a list can be
+        return MOST_KEYS + 1
 
 
 def in_kind(keys: Iterable[Key], kind: Kind) -> tuple[Key, ...]:

@@ -103,6 +103,8 @@ def check_one_unit(tables: Tables, bindings: Mapping[str, Mapping[str, str]]) ->
                     "one budget cannot add up their losses; declare it alike in both"
                 )
     meanings = {name: meaning_of(name, tables) for name in tables}
+    if not meanings:
+        return
     first, *_ = meanings
     for name, meaning in meanings.items():
         if meaning != meanings[first]:

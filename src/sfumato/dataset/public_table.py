@@ -16,7 +16,7 @@ from sfumato import checks
 from sfumato.dataset.column import Bounds, Column
 from sfumato.dataset.keys import read_keys
 from sfumato.dataset.kind import Kind, kind_named
-from sfumato.dataset.name import at, find, takes
+from sfumato.dataset.name import at, distinct, find, takes
 from sfumato.dataset.public import no_columns, open_public, published
 from sfumato.dataset.source import DuckdbTable, Frame, Source, read_source
 
@@ -68,6 +68,7 @@ def public(
         found.types()  # refuses a view, and other spellings of a table's name
     with open_public(found) as (engine, rows):
         types = {row[0]: str(row[1]) for row in engine.execute(f"DESCRIBE SELECT * FROM {rows}").fetchall()}
+        distinct(types, where=found.label)
         named = {find(str(name), types, what="column", where=found.label): _read(str(name), given)
                  for name, given in (columns or {}).items()}  # fmt: skip
         kinds = {name: named[name].kind if name in named and named[name].kind else kind_named(type)

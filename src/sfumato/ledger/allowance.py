@@ -113,4 +113,7 @@ class Allowance:
 
 def moment(at: int) -> str:
     """Microseconds since 1970 as a date and time."""
-    return f"{EPOCH + timedelta(microseconds=at):%Y-%m-%d %H:%M:%S} UTC"
+    try:
+        return f"{EPOCH + timedelta(microseconds=at):%Y-%m-%d %H:%M:%S} UTC"
+    except OverflowError:  # a clock that was set wrongly, or an entry that was
+        return "outside the years 1 to 9999"

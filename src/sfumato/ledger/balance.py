@@ -20,11 +20,12 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.accounting.filter import Filter
-from sfumato.errors import InvalidArgument, LedgerBroken
+from sfumato.errors import LedgerBroken
 from sfumato.ledger.allowance import Allowance
 from sfumato.ledger.amount import NOTHING, Amount
 from sfumato.ledger.entry import Entry, Head, Kind, canonical
 from sfumato.ledger.typed_json import Codec, Leaf
+from sfumato.reading import MALFORMED
 
 Find = Callable[[int], Entry | None]
 
@@ -133,7 +134,7 @@ class Balance:
                 return None
             read = _STATE.read(detail["balance"], find)
             return cls(head=entry.head, at=entry.at, snapshot=entry.number, **read)
-        except (KeyError, TypeError, ValueError, InvalidArgument):
+        except MALFORMED:
             raise LedgerBroken(f"entry {entry.number} lacks what a {entry.kind.value} entry holds") from None
 
     @property
@@ -157,7 +158,7 @@ class Balance:
             raise LedgerBroken(f"entry {entry.number} is older than the entry before it")
         try:
             return _FOLDS[entry.kind](self, entry)
-        except (KeyError, TypeError, ValueError):
+        except MALFORMED:
             raise LedgerBroken(f"entry {entry.number} lacks what a {entry.kind.value} entry holds") from None
 
     def _moved(self, entry: Entry, **changes: Any) -> Balance:
@@ -209,7 +210,10 @@ def _texts(value: object) -> Mapping[str, str]:
 
 def _granted(balance: Balance, entry: Entry) -> Balance:
     detail = entry.details
-    allowance = Allowance(Fraction(detail["epsilon"]), Fraction(detail["delta"]), detail["until"], detail["rho"])
+    until, rho = detail["until"], detail["rho"]
+    if not all(each is None or type(each) is int for each in (until, rho)):
+        raise ValueError
+    allowance = Allowance(Fraction(detail["epsilon"]), Fraction(detail["delta"]), until, rho)
     changed = balance.population(_named(entry.population)).change(entry.analyst, allowance)
     return balance._moved(entry, populations=balance._with(entry, changed))
 

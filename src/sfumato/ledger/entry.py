@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from sfumato.errors import InvalidArgument, LedgerBroken
 from sfumato.ledger.amount import NOTHING, Amount
+from sfumato.reading import attempt, parse_json
 
 FORMAT = 1
 GUARANTEE = 1  # changes when the meaning of a stored loss changes
@@ -103,9 +104,10 @@ class Entry:
     @property
     def details(self) -> dict[str, Any]:
         """What is particular to this kind of entry."""
-        found = json.loads(self.detail)
+        broken = LedgerBroken(f"entry {self.number} lacks what a {self.kind.value} entry holds")
+        found: dict[str, Any] = attempt(lambda: parse_json(self.detail), broken)
         if not isinstance(found, dict):
-            raise ValueError(self.detail)
+            raise broken
         return found
 
 
@@ -153,6 +155,11 @@ def to_row(entry: Entry) -> tuple[object, ...]:
     )
 
 
+_TEXTS = tuple(map(COLUMNS.index, ("kind", "mechanisms", "detail", "product", "previous", "hash")))
+_NAMES = tuple(map(COLUMNS.index, ("population", "analyst", "table", "version", "payload_digest")))
+_WIDEST = 1 << 63  # of a number in a database
+
+
 def from_row(row: tuple[Any, ...]) -> Entry:
     """The entry that was stored, after its hash was checked."""
     try:
@@ -162,10 +169,23 @@ def from_row(row: tuple[Any, ...]) -> Entry:
             raise LedgerBroken(
                 f"entry {row[0]} was changed: its hash is {digest[:_SHOWN]}…, but {row[17][:_SHOWN]}… stands"
             )
+        _check_types(row)
         number, at, kind, population, analyst, table, version = row[:7]
         return Entry(number, at, Kind(kind), population, analyst, table, version, amount, *row[10:])
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         raise LedgerBroken(f"entry {row[0]} was changed: a field of it holds what was never written there") from None
+
+
+def _check_types(row: tuple[Any, ...]) -> None:
+    """Numbers are numbers that a database takes, and the rest is text: a hash alone says nothing of that."""
+    number, at, refers, guarantee = row[0], row[1], row[11], row[14]
+    numbers = (number, at, guarantee, 0 if refers is None else refers)
+    if not all(type(each) is int and abs(each) < _WIDEST for each in numbers):
+        raise ValueError
+    if not all(type(row[place]) is str for place in _TEXTS):
+        raise ValueError
+    if not all(row[place] is None or type(row[place]) is str for place in _NAMES):
+        raise ValueError
 
 
 def _to_digits(value: int | None) -> str | None:

@@ -19,7 +19,6 @@ Fraction(1, 2)
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sys
@@ -34,7 +33,7 @@ from typing import Any
 from sfumato import checks
 from sfumato.accounting.filter import Remaining
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.errors import InvalidArgument
+from sfumato.errors import InvalidArgument, LedgerBroken
 from sfumato.ledger import copies, operations
 from sfumato.ledger.admit import left_to
 from sfumato.ledger.allowance import EPOCH, Allowance
@@ -50,6 +49,7 @@ from sfumato.ledger.request import Replay, Request, Reservation, name, text
 from sfumato.ledger.store.memory import MemoryStore
 from sfumato.ledger.verify import Verified
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.reading import attempt, parse_json
 
 Where = str | os.PathLike[str]
 
@@ -276,8 +276,9 @@ class Ledger:
 
     def stored(self, id: int | str | Head) -> dict[str, Any] | None:
         """What is kept of a question (plan, promise, text) or of its answer; None if it was erased, or never was."""
-        payload = self._line(id)[1]
-        return None if payload is None else dict(json.loads(payload.text))
+        entry, payload = self._line(id)
+        broken = LedgerBroken(f"the payload of entry {entry.number} cannot be read; verify the ledger")
+        return None if payload is None else attempt(lambda: dict(parse_json(payload.text)), broken)
 
     def _line(self, id: int | str | Head) -> Line:
         wanted = _read_id(id)

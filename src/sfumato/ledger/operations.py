@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from enum import StrEnum
 
-from sfumato.errors import InvalidArgument, Refused
+from sfumato.errors import InvalidArgument, LedgerBroken, Refused
 from sfumato.ledger.admit import check_affordable, check_granted, check_not_paused
 from sfumato.ledger.allowance import Allowance
 from sfumato.ledger.amount import Amount
@@ -16,6 +15,7 @@ from sfumato.ledger.draft import Draft
 from sfumato.ledger.entry import Entry, Kind, canonical
 from sfumato.ledger.payload import Payload, replay_key
 from sfumato.ledger.request import Replay, Request, Reservation
+from sfumato.reading import attempt, parse_json
 
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -132,6 +132,14 @@ def renew(draft: Draft, population: str, why: str) -> Entry:
     return draft.append(Kind.RENEWED, population=population, detail={"why": why})
 
 
+def _stored_answer(text: str, reservation: int) -> str:
+    broken = LedgerBroken(f"the stored answer to question {reservation} cannot be read; verify the ledger")
+    answer = attempt(lambda: parse_json(text)["answer"], broken)
+    if not isinstance(answer, str):
+        raise broken
+    return answer
+
+
 def reserve(draft: Draft, request: Request) -> Reservation | Replay:
     """Charge a question, or find that it was answered before."""
     balance, analyst = draft.balance, request.analyst
@@ -140,7 +148,7 @@ def reserve(draft: Draft, request: Request) -> Reservation | Replay:
     key = replay_key(draft.secret, request, balance.population(request.population).renewed)
     for asker, text, reservation in draft.archive.answers(key):
         if asker == analyst or draft.policy.share_answers:
-            return Replay(json.loads(text)["answer"], reservation)
+            return Replay(_stored_answer(text, reservation), reservation)
     amount = Amount.of(request.loss)
     check_affordable(balance, request.population, analyst, amount)
     content = {"plan": request.plan, "promise": request.promise, "question": request.question}

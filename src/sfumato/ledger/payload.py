@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sfumato.entropy import Entropy
+from sfumato.errors import LedgerBroken
 from sfumato.ledger.entry import GUARANTEE, canonical
 from sfumato.ledger.request import Request
 
@@ -33,6 +34,14 @@ class Payload:
     def of(cls, content: Mapping[str, object], entropy: Entropy, replay: str | None = None) -> Payload:
         """A payload under a fresh salt."""
         return cls(fresh(entropy), canonical(content), replay)
+
+    @classmethod
+    def stored(cls, salt: object, text: object, replay: object, number: int) -> Payload:
+        """A payload as a database or a backup has it; `number` is that of its entry."""
+        salt = bytes(salt) if isinstance(salt, bytes | bytearray | memoryview) else salt
+        if isinstance(salt, bytes) and isinstance(text, str) and (replay is None or isinstance(replay, str)):
+            return cls(salt, text, replay)
+        raise LedgerBroken(f"the payload of entry {number} was changed: it holds what was never written there")
 
     @property
     def digest(self) -> str:

@@ -20,6 +20,7 @@ from sfumato.ledger.allowance import moment
 from sfumato.ledger.amount import DELTA_UNIT, UNIT, plain
 from sfumato.ledger.entry import COLUMNS, Entry, canonical, from_row, to_row
 from sfumato.ledger.payload import Payload
+from sfumato.reading import MALFORMED, opened, parse_json
 
 FORMAT = 2  # 2: the chain may hold snapshots, which version 0.1 does not know
 _READ = (1, FORMAT)
@@ -107,14 +108,16 @@ def read_json(path: Path) -> Copy:
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
     try:
-        with path.open(encoding="utf-8") as file:
+        with opened(path, f"a backup must be readable; {path.name!r} is not there; check the path") as file:
             for text in file:
-                row = json.loads(text)
+                row = parse_json(text)
                 if not isinstance(row, dict):
                     raise ValueError
+                if "\\ud" in text.lower():  # half a character, which no database takes
+                    json.dumps(row, ensure_ascii=False).encode("utf-8")
                 yield row
-    except OSError as error:
-        raise InvalidArgument(f"a backup must be readable; {path.name!r} is not: {error.strerror}") from None
+    except InvalidArgument:
+        raise
     except ValueError:
         raise LedgerBroken("the backup is damaged: a line of it is not what was written") from None
 
@@ -123,8 +126,8 @@ def _line(row: dict[str, Any]) -> Line:
     entry = from_row(tuple(row.get(name) for name in COLUMNS))
     stored = row.get("payload")
     try:
-        return entry, None if stored is None else Payload(
-            bytes.fromhex(stored["salt"]), stored["text"], stored["replay"]
-        )
-    except (KeyError, TypeError, ValueError):
+        if stored is None:
+            return entry, None
+        return entry, Payload.stored(bytes.fromhex(stored["salt"]), stored["text"], stored["replay"], entry.number)
+    except MALFORMED:
         raise LedgerBroken(f"the payload of entry {entry.number} is damaged in the backup") from None

@@ -33,6 +33,8 @@ DESIGN, RESPONDENT, WEIGHT, STRATUM = "design", "respondent", "weight", "stratum
 BESIDE = (DESIGN, RESPONDENT, WEIGHT, STRATUM)
 Duplicates = Literal["refuse", "first"]
 _EXACT = 2.0**53
+_HUGE = 1 << 64
+_HEAVIEST = 1e100  # of weights: their squares, added up, must stay far from the largest float
 UNCHECKED = "the answers have no column 'design', so nothing shows that they belong to this design"
 
 
@@ -142,10 +144,13 @@ def _once(respondents: Sequence[Any], duplicates: Duplicates) -> tuple[list[int]
 def _weights(given: Sequence[Any]) -> NDArray[np.float64]:
     try:
         weights = np.array([float(each) for each in given])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         weights = np.array([math.nan])
-    if not (np.isfinite(weights) & (weights > 0)).all():
-        raise OutsideRange("weight must be a positive number in every row; got something else; correct it")
+    if not ((weights >= 1 / _HEAVIEST) & (weights <= _HEAVIEST)).all():
+        raise OutsideRange(
+            f"weight must be a positive number in every row, between {1 / _HEAVIEST:g} and {_HEAVIEST:g}; got "
+            "something else; correct it"
+        )
     return weights
 
 
@@ -154,4 +159,6 @@ def _text(cell: Any) -> str:
         return ""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < _EXACT:  # a column of whole numbers with gaps
         return str(int(cell))
+    if isinstance(cell, int) and abs(cell) >= _HUGE:  # Python writes no number of thousands of digits
+        return "(a number beyond 64 bits)"
     return cell.strip() if isinstance(cell, str) else str(cell)

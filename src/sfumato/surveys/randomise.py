@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -20,15 +21,17 @@ from typing import Any, TypeGuard
 
 from sfumato.dataset.name import nearest
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.errors import InvalidArgument, UnknownName
+from sfumato.errors import InvalidArgument, SourceNotFound, UnknownName
 from sfumato.mechanisms.local.odds import below
 from sfumato.mechanisms.samplers import uniform
+from sfumato.reading import parse_json, read_text
 from sfumato.surveys.answers import DESIGN, read_columns
 from sfumato.surveys.design import Design
 from sfumato.surveys.item import Item
 from sfumato.surveys.written import digest, short
 
 _ASKED, _EPSILON = "(asked)", "(epsilon)"  # no names of questions
+_PAID = re.compile("[0-9]{1,400}(/0*[1-9][0-9]{0,400})?")  # an epsilon, as a fraction
 _WAIT = 10.0  # seconds for another that writes the same memory
 
 
@@ -112,8 +115,16 @@ def _asked(survey: Design, kept: Mapping[str, str], entropy: Entropy) -> list[It
 def _is_memory(found: Any, deep: int = 3) -> TypeGuard[dict[str, dict[str, dict[str, str]]]]:
     """Whether it holds texts by question, by period, by design."""
     if not deep:
-        return isinstance(found, str)
-    return isinstance(found, dict) and all(_is_memory(each, deep - 1) for each in found.values())
+        return isinstance(found, str) and _is_encodable(found)
+    if not isinstance(found, dict) or not all(map(_is_encodable, found)):
+        return False
+    is_paid = deep > 1 or _EPSILON not in found or _PAID.fullmatch(str(found[_EPSILON])) is not None
+    return is_paid and all(_is_memory(each, deep - 1) for each in found.values())
+
+
+def _is_encodable(text: str) -> bool:
+    """Whether it can be written again: JSON may hold halves of characters, which UTF-8 has not."""
+    return text.isascii() or text.encode("utf-8", "ignore").decode("utf-8") == text
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +156,7 @@ class Memory:
         file = Path(self.path)
         try:
             lock = sqlite3.connect(file.with_name(file.name + ".lock"), timeout=_WAIT, isolation_level=None)
-        except sqlite3.Error:
+        except (sqlite3.Error, ValueError):  # a ValueError: no file has this name
             raise self._unwritten("its folder takes no file") from None
         with closing(lock):
             try:
@@ -180,10 +191,10 @@ class Memory:
     def _read(self) -> dict[str, dict[str, dict[str, str]]]:
         file = Path(self.path)
         try:
-            found = json.loads(file.read_text("utf-8"))
-        except FileNotFoundError:
+            found = parse_json(read_text(file, ""))
+        except SourceNotFound:
             return {}
-        except (OSError, ValueError):
+        except ValueError:
             found = None
         if not _is_memory(found):
             raise InvalidArgument(

@@ -22,15 +22,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
-import tomllib
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from sfumato.checks import number as read_number
 from sfumato.dataset.name import at, nearest
-from sfumato.errors import DesignChanged, InvalidArgument, SourceNotFound, UnknownName
+from sfumato.errors import DesignChanged, InvalidArgument, UnknownName
 from sfumato.mechanisms import Geometric
 from sfumato.mechanisms.local import (
     BlockResponse,
@@ -46,6 +46,7 @@ from sfumato.mechanisms.local import (
     UnaryResponse,
 )
 from sfumato.mechanisms.local.scale import Scale
+from sfumato.reading import holds, printable, read_toml
 from sfumato.surveys.design import Design, design
 from sfumato.surveys.item import Item, Randomiser
 from sfumato.surveys.oracle import CHOICE, KNOWN
@@ -83,7 +84,8 @@ def digest(survey: Design) -> str:
 
 
 def _digest(plain: dict[str, Any]) -> str:
-    text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    # a date is none of a design's values, but may stand in a file that was changed
+    text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
@@ -109,15 +111,16 @@ def write(survey: Design) -> str:
 def save(survey: Design, path: str | Path = FILE, *, force: bool = False) -> None:
     """Write the file; one that is there already is replaced only by force: answers may have been collected with it."""
     file = Path(path)
-    if file.exists() and not force and file.read_text("utf-8", "replace") != write(survey):
+    if not force and os.path.exists(file) and not holds(file, write(survey)):
         raise InvalidArgument(
             f"{file.name} must not be there already: answers may have been collected with it; got another design; "
             "choose another name, or force=True"
         )
     try:
         file.write_text(write(survey), encoding="utf-8")
-    except OSError as error:
-        raise InvalidArgument(f"{file.name} cannot be written: {error.strerror}; choose another folder") from None
+    except (OSError, ValueError) as error:  # a ValueError: no file has this name
+        why = getattr(error, "strerror", None) or "no file has such a name"
+        raise InvalidArgument(f"{printable(file.name)} cannot be written: {why}; choose another folder") from None
 
 
 def load(path: str | Path = FILE) -> Design:
@@ -138,7 +141,7 @@ def load_draft(path: str | Path) -> Design:
 
 def _read(path: str | Path) -> tuple[Design, bool]:
     file = Path(path)
-    raw = _parse(file)
+    raw = read_toml(file, f"no design at {file.name!r}; make one: sfumato survey design --help")
     with at(file.name):
         _only(raw, _TOP)
         if raw.get("format", FORMAT) != FORMAT:
@@ -173,19 +176,6 @@ def _drafted(raw: dict[str, Any], asked: list[Any]) -> Design:
     )
 
 
-def _parse(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except FileNotFoundError:
-        raise SourceNotFound(f"no design at {file.name!r}; make one: sfumato survey design --help") from None
-    except UnicodeDecodeError:
-        raise InvalidArgument(f"{file.name} must be written in UTF-8; got another encoding; save it anew") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidArgument(f"{file.name} is not TOML: {error}") from None
-    except OSError as error:
-        raise InvalidArgument(f"{file.name} cannot be read: {error.strerror}") from None
-
-
 def _content(item: Item) -> dict[str, Any]:
     plain: dict[str, Any] = {"name": item.name, "kind": item.question.kind, "text": item.question.text}
     match item.question:
@@ -212,8 +202,8 @@ def _question(raw: Any) -> Question:
     if not isinstance(raw, dict) or not isinstance(raw.get("name"), str):
         raise InvalidArgument("a question must have a name; got none; write name = 'smoker' below [[questions]]")
     with at(f"questions.{raw['name']}"):
-        kind = raw.get("kind")
-        if kind not in _KINDS:
+        kind: Any = raw.get("kind")
+        if str(kind) not in _KINDS:  # a list cannot be looked up
             raise UnknownName(f"unknown kind {kind!r}; {nearest(str(kind), _KINDS)}")
         _only(raw, (*_ASKED, *_SETTINGS, *_KINDS[kind]))
         name, text = raw["name"], str(raw.get("text", raw["name"]))

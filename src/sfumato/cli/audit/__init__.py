@@ -234,5 +234,5 @@ def _read(text: str | None) -> Any:
         return None
     try:
         return ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return text.strip()

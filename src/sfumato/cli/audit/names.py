@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-from pathlib import Path
 
 from sfumato.audit.by_name import NAMES
 from sfumato.audit.zoo import ZOO
@@ -35,7 +35,7 @@ def spelt(name: str) -> str:
 
 def unknown(what: str) -> UnknownName:
     """The refusal of a name that nobody knows, with what was perhaps meant."""
-    if Path(f"{what}.py").is_file():
+    if os.path.isfile(f"{what}.py"):
         return UnknownName(f"{what!r} is a module; say which function of it; for example {what}:my_count")
     if not what:
         return UnknownName("there must be something to audit; got an empty text; sfumato audit lists the names")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -70,9 +71,9 @@ def init(
 
     No value of the data is read. On a terminal it asks for what only the owner knows: unit, bounds, keys, epsilon.
     """
-    target = output_file / project.FILE if output_file.is_dir() else output_file
+    target = output_file / project.FILE if os.path.isdir(output_file) else output_file
     drafts = [read_table(source, target.absolute().parent) for source in sources]
-    if target.exists() and not force:
+    if os.path.exists(target) and not force:
         raise InvalidArgument(f"{str(target)!r} must not exist yet; it does; choose another --output, or give --force")
     distinct((draft.name for draft in drafts), where="the files", what="table")
     drafts = _declare(drafts, unit, row_each, most_rows, columns or [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -42,7 +43,7 @@ def _open(where: Path | None, url: str | None) -> Ledger:
 
 def _check_new(file: Path, force: bool) -> None:
     """An older copy may be the only one of what was lost since."""
-    if file.exists() and not force:
+    if os.path.exists(file) and not force:
         raise InvalidArgument(f"{str(file)!r} must not exist yet; it does; choose another name, or give --force")
 
 
@@ -122,7 +123,7 @@ def restore(file: FileArgument, where: given.Where = None, url: Url = None) -> N
 
     Into a new ledger all of it, into an older one what the backup has more.
     """
-    if not file.exists():
+    if not os.path.exists(file):
         raise InvalidArgument(f"a backup must exist; there is none at {str(file)!r}; check the path")
     with Ledger.restore(file, url or given.load_project(where).ledger) as ledger:
         say(output(), f"Restored: {ledger.head.number} entries; head {ledger.head}.")

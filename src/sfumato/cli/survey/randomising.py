@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -68,7 +69,7 @@ def randomise(
         raise InvalidArgument("a file or --answer must be given, not both; for example --answer smoker=yes")
     if memory is not None and answers is not None:
         raise InvalidArgument("--memory is a single device's; got it with a file; give --answer, or leave it out")
-    if out is not None and out.exists() and not force:
+    if out is not None and os.path.exists(out) and not force:
         raise InvalidArgument(f"{out.name} must not be there already; got a file; choose another name, or --force")
     survey = load(design)
     if answers is None:

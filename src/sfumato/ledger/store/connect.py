@@ -47,19 +47,26 @@ def read_url(where: str | os.PathLike[str]) -> URL:
     if "\0" in text:
         raise InvalidArgument("ledger must be a path or an address; got one with a NUL character; rename it")
     if "://" not in text:
-        return URL.create("sqlite", database=os.path.realpath(text))  # one file, one name, whatever links lead to it
+        return URL.create("sqlite", database=_real(text))  # one file, one name, whatever links lead to it
     try:
         url = make_url(text)
     except ArgumentError:
         raise InvalidArgument("ledger must be a path or an address; got an address that cannot be read") from None
     match url.drivername:
         case "sqlite" if url.database:
-            return URL.create("sqlite", database=os.path.realpath(url.database))
+            return URL.create("sqlite", database=_real(url.database))
         case "postgresql" | "postgres" | "postgresql+psycopg":
             return url.set(drivername="postgresql+psycopg")
     raise InvalidArgument(
         f"ledger must be a path, sqlite:///file or postgresql+psycopg://...; got an address of {url.drivername!r}"
     )
+
+
+def _real(path: str) -> str:
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        raise InvalidArgument("ledger must be a path or an address; got signs that no file's name has") from None
 
 
 def connect(where: str | os.PathLike[str], entropy: Entropy, *, create: bool | None = None) -> Store:

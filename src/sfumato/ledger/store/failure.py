@@ -22,6 +22,10 @@ def unavailable(consequence: str) -> Iterator[None]:
         if broken:
             raise LedgerBroken(f"the ledger cannot be read: {reason}; restore a backup into a new ledger") from error
         raise LedgerUnavailable(f"the ledger must be readable and writable; {reason}; {consequence}") from error
+    except UnicodeDecodeError:  # SQLite's own message repeats what it cannot read
+        raise LedgerBroken(
+            "the ledger cannot be read: its file is damaged; restore a backup into a new ledger"
+        ) from None
 
 
 _LOCKED = (False, "another program keeps it locked; try again")

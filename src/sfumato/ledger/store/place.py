@@ -13,6 +13,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -81,9 +82,12 @@ def may_write(path: str) -> bool:
 
 def _size(path: str) -> int:
     try:
-        return os.stat(path).st_size
-    except FileNotFoundError:
+        found = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
         return 0
+    if not stat.S_ISREG(found.st_mode):  # SQLite would wait for a pipe without end
+        raise LedgerUnavailable(f"the ledger must be a file; {path!r} is none, but a folder, a pipe or a device")
+    return found.st_size
 
 
 def reading(path: str) -> str:

@@ -75,7 +75,7 @@ class Transaction:
         for rows in self._pages(_LINES, after):
             for row in rows:
                 salt, text, replay = row[len(COLUMNS) :]
-                payload = None if salt is None else Payload(bytes(salt), text, replay)
+                payload = None if salt is None else Payload.stored(salt, text, replay, row[0])
                 yield from_row(tuple(row[: len(COLUMNS)])), payload
 
     def _pages(self, query: Select[Any], after: int) -> Iterator[Sequence[Any]]:
@@ -113,7 +113,7 @@ class Transaction:
         """Analyst, stored text and reservation of every answer under a replay key, latest first."""
         rows = self._connection.execute(_ANSWERS, {"key": replay}).fetchall()
         for _, text, refers, salt, digest in rows:
-            if Payload(bytes(salt), text, replay).digest != digest:
+            if Payload.stored(salt, text, replay, refers).digest != digest:
                 raise LedgerBroken(f"the stored answer to question {refers} was changed; verify the ledger")
         return [(row[0], row[1], row[2]) for row in rows]
 
@@ -248,7 +248,7 @@ class Store:
         """Copy a SQLite ledger while it is in use; the copy is there in full, and on the disk, or not at all."""
         if not self.sqlite:
             raise InvalidArgument(f"a backup of PostgreSQL must end in .jsonl; got {path.name!r}; rename it")
-        if path.exists() and path.samefile(self.engine.url.database or ""):
+        if os.path.exists(path) and path.samefile(self.engine.url.database or ""):
             raise InvalidArgument("a backup must be another file than the ledger; got the ledger itself; rename it")
         with (
             replacing(path) as draft,

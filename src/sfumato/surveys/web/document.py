@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 from pathlib import Path
 
 from sfumato.errors import InvalidArgument
+from sfumato.reading import holds, printable
 from sfumato.surveys import written
 from sfumato.surveys.design import Design
 from sfumato.surveys.question import Number
@@ -199,11 +201,17 @@ def _write(path: str | Path, text: str, force: bool, ending: tuple[str, ...] = (
     if file.suffix.lower() not in ending:
         raise InvalidArgument(f"it must be written to a file that ends in {ending[0]}; got {file.name!r}; rename it")
     try:
-        if not force and file.exists() and file.read_text("utf-8", "replace") != text:
+        if not force and os.path.exists(file) and not holds(file, text):
             raise InvalidArgument(
                 f"{file.name} must not be there already; got another file; choose another name, or force=True"
             )
         file.write_text(text, "utf-8", newline="\n")  # the hashes of the policy are those of these lines
     except OSError as error:
         raise InvalidArgument(f"{file.name} cannot be written: {error.strerror}; choose another folder") from None
+    except ValueError as error:  # a name that no file has
+        raise (
+            error
+            if isinstance(error, InvalidArgument)
+            else InvalidArgument(f"{printable(file.name)} cannot be written: no file has such a name; choose another")
+        ) from None
     return file
