@@ -91,7 +91,7 @@ def test_a_file_that_a_glob_finds_later_has_the_unit_of_the_others(folder: Path)
     sf.Curator({"other": sf.table("other.csv", unit={"person": "visit"})}, allowance=3, ledger=ledger)
     curator.ask(COUNT.format("ours"), epsilon=1)
     (folder / "ours" / "b.csv").symlink_to(folder / "other.csv")
-    with pytest.raises(Refused, match="unit that it was declared with") as refused:
+    with pytest.raises(Refused, match="the owner's log says which") as refused:
         curator.ask(COUNT.format("ours"), epsilon=1, analyst="ben")
     assert "csv" not in str(refused.value) and curator.remaining().epsilon == 2
 

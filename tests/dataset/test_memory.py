@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from sfumato.dataset.frame import Frame
-from sfumato.dataset.memory import Memory
+from sfumato.dataset.memory import Memory, regions_of
 
 ROWS = 200
 
@@ -155,3 +155,10 @@ def test_memory_that_was_given_back_belongs_to_nobody() -> None:
     gc.collect()
     memory.columns(in_pandas(), "pandas")
     assert len(memory._regions) < 100
+
+
+def test_a_column_that_polars_cannot_hand_out_is_declared_all_the_same() -> None:
+    """Of whole numbers of 128 bits, which decimals are inside, nothing is known of their memory."""
+    frame = pl.DataFrame({"p": [1, 2], "x": pl.Series([1, 2]).cast(pl.Decimal(10, 2))})
+    assert regions_of(frame, "polars")["x"] == []
+    assert len(Memory().columns(frame, "polars")) == 1

@@ -65,10 +65,11 @@ OWNER_LOG = logging.getLogger("sfumato.owner")
 _BROKEN_ROWS = "%s: rows that cannot be read are left out, and fields of another type are missing"
 _NO_MEMORY = "there is too little memory to begin; nothing was charged; free some, then ask again"
 _NOT_KEPT = "This answer could not be kept in the ledger: to ask it again costs again."
-_ANOTHER_UNIT = (
-    "a table must have the unit that it was declared with; it now has a part that the ledger holds with another; "
-    "nothing was charged; ask the owner"
+_ANOTHER_SOURCE = (
+    "a table must have the sources that it was declared with; it now has one that the ledger does not admit to it; "
+    "nothing was charged; the owner's log says which"
 )
+_GONE = "{} must be where it was declared; it is gone; nothing was charged; ask the owner"
 
 
 class Curator:
@@ -118,13 +119,22 @@ class Curator:
         """Tell the ledger whose these sources are, and by which unit; it refuses others than it knows."""
         if new := {source: unit for source, unit in units.items() if source not in self._declared}:
             check_not_public(new, self.public)
-            try:
-                self.ledger.bind(self.population, self._meaning, new, guarantee=allowance)
-            except Refused:
-                if allowance is not None:
-                    raise
-                raise Refused(_ANOTHER_UNIT) from None  # an analyst asks: a file's name may be a person's
+            self.ledger.bind(self.population, self._meaning, new, guarantee=allowance)
             self._declared |= new.keys()
+
+    def _declare_now(self, plan: PricedPlan) -> None:
+        """Declare what a glob finds by now; an analyst reads no name of a file, which may be a person's."""
+        for name in plan.bound.table.tables:
+            refused: Refused | SourceNotFound
+            try:
+                self._declare(bindings_of(name, self.tables))
+                continue
+            except SourceNotFound:
+                refused = SourceNotFound(_GONE.format(self.tables[name].source.label))
+            except (Refused, InvalidArgument) as error:
+                OWNER_LOG.error("table %r cannot be asked: %s", name, error)
+                refused = Refused(_ANOTHER_SOURCE)
+            raise refused  # out here: no context, which would hold the name
 
     def plan(self, question: str | Query, epsilon: checks.Number, options: Options) -> PricedPlan:
         """Understand and price a question, as text or parsed; no data is touched."""
@@ -248,8 +258,7 @@ class Curator:
         try:
             plan = self.plan(query or question, epsilon, chosen)
             tell = telling(plan, progress)
-            for name in plan.bound.table.tables:
-                self._declare(_still_there(name, self.tables))  # a glob may find more by now
+            self._declare_now(plan)
             promise = promise_of(plan, chosen) + ("" if self._replay else f" {SYSTEM.bits(128):032x}")
             request = request_of(plan, question, promise, self.population, analyst)
             tell(At.RESERVING)
@@ -354,16 +363,6 @@ def _resources(given: object) -> Resources:
             "sf.Resources(threads=2, memory_limit='4GB')"
         )
     return given
-
-
-def _still_there(name: str, tables: Mapping[str, Table]) -> dict[str, str]:
-    """The sources as they are now; refused before anything is charged if one is gone, without the owner's path."""
-    try:
-        return bindings_of(name, tables)
-    except SourceNotFound:
-        raise SourceNotFound(
-            f"{tables[name].source.label} must be where it was declared; it is gone; nothing was charged; ask the owner"
-        ) from None
 
 
 def _tidy(listed: list[dict[str, Any]], intervals: dict[str, Any], plan: PricedPlan) -> None:

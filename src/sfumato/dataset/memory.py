@@ -24,7 +24,14 @@ Columns = Mapping[str, str]  # names of columns here -> names in the frame of a 
 
 # Bits of an entry of the buffer that has one entry for each row, where the type has no width of its own.
 _WIDTHS = {"string": 32, "binary": 32, "large_string": 64, "large_binary": 64, "string_view": 128, "binary_view": 128}
-_POLARS = ("Int", "UInt", "Float", "Boolean", "String", "Binary")  # those that polars hands out as they are
+# Types that polars hands out as they are; of others, such as whole numbers of 128 bits, nothing is known.
+_POLARS = frozenset(f"{kind}{bits}" for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)) | {
+    "Float32",
+    "Float64",
+    "Boolean",
+    "String",
+    "Binary",
+}
 _SPARE = 64  # regions whose owner may be gone before they are swept out
 
 
@@ -180,7 +187,7 @@ def _of_numpy(values: np.ndarray[Any, Any]) -> list[Region]:
 
 def _of_polars(series: Any, frame: Any) -> list[Region]:
     plain = series.to_physical()
-    if not str(plain.dtype).startswith(_POLARS):
+    if str(plain.dtype) not in _POLARS:
         return []
     newest = sys.modules["polars"].CompatLevel.newest()  # older levels copy texts
     return _of_arrow([each.to_arrow(compat_level=newest) for each in plain.get_chunks()], frame)

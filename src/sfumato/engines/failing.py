@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from sfumato.engines.engine import FAILED, Run
-from sfumato.errors import EngineFailed, EngineTimeout, EngineUnavailable, SfumatoError
+from sfumato.errors import EngineFailed, EngineTimeout, EngineUnavailable, InvalidArgument, SfumatoError
 from sfumato.threads import start
 
 OWNER_LOG = logging.getLogger("sfumato.owner")
@@ -95,6 +95,9 @@ def opening() -> Iterator[None]:
     failed = False
     try:
         yield
+    except InvalidArgument as error:  # a folder of the owner's, by its name
+        OWNER_LOG.error("the engine cannot begin: %s", error)
+        failed = True
     except SfumatoError:
         raise
     except Exception as error:

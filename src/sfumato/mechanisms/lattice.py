@@ -113,7 +113,8 @@ class Lattice:
         # Dividing by a power of two is exact for these magnitudes, and so is splitting off the fraction.
         with np.errstate(over="ignore"):  # what overflows is worked out exactly
             scaled = array / float(self.spacing)
-        if not (np.abs(scaled) < 2.0**62).all() or (array[scaled == 0] != 0).any():
+        # No selection by a mask: how long that takes says whether a value is zero.
+        if not (np.abs(scaled) < 2.0**62).all() or ((scaled == 0) & (array != 0)).any():
             return np.array([self.snap(x) for x in array.tolist()], object)
         fraction, whole = np.modf(scaled)
         numbers: Integers = whole.astype(np.int64) + (fraction >= 0.5) - (fraction < -0.5)
@@ -150,7 +151,8 @@ def floor_many(values: NDArray[np.float64], unit: Fraction) -> Integers | None:
         return None
     with np.errstate(over="ignore"):
         scaled = values / float(unit)  # exact, but where it overflows or vanishes
-    if not (np.abs(scaled) < 2.0**62).all() or (values[scaled == 0] != 0).any():
+    # No selection by a mask: how long that takes says whether a value is zero.
+    if not (np.abs(scaled) < 2.0**62).all() or ((scaled == 0) & (values != 0)).any():
         return None
     whole: Integers = np.floor(scaled).astype(np.int64)
     return whole
