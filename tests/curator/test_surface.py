@@ -10,7 +10,7 @@ import sfumato as sf
 from sfumato.curator.curator import Curator
 
 SOURCE = Path(inspect.getfile(sf)).parent
-DRAWS = {"draw", "draw_one", "release"}  # what turns exact numbers into noisy ones
+DRAWS = {"draw", "draw_lifted", "draw_one", "release"}  # what turns exact numbers into noisy ones
 CHARGED = {
     ("curator/zoom.py", "release"),
     ("curator/release.py", "release"),
