@@ -56,7 +56,7 @@ TEMPLATES = (
     "SELECT note, COUNT(*) AS n FROM visits GROUP BY note",
     "SELECT AVG(s) AS m FROM (SELECT person, SUM(spent) AS s FROM visits GROUP BY person) AS t",
     "SELECT COUNT(*) AS n FROM visits JOIN (SELECT person, MAX(items) AS k FROM visits GROUP BY 1) AS t USING (person)",
-    "WITH some AS (SELECT * FROM visits WHERE paid) SELECT region, SUM(items * 2) AS s FROM some GROUP BY region",
+    "WITH few AS (SELECT * FROM visits WHERE paid) SELECT region, SUM(items * 2) AS s FROM few GROUP BY region",
 )
 SAMPLED = (
     ("SELECT COUNT(*) AS n FROM visits", 1),

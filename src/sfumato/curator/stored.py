@@ -48,10 +48,10 @@ def write_answer(answer: Answer) -> str:
 
 def read_answer(text: str, remaining: str) -> Answer:
     """The answer as it was given, with a note that it was free."""
-    return attempt(lambda: _answer(parse_json(text), remaining), LedgerBroken(_UNREADABLE))
+    return attempt(lambda: _from_content(parse_json(text), remaining), LedgerBroken(_UNREADABLE))
 
 
-def _answer(content: Mapping[str, Any], remaining: str) -> Answer:
+def _from_content(content: Mapping[str, Any], remaining: str) -> Answer:
     columns = tuple(content["columns"])
     epsilon, delta, neighbours, unit = content["promise"]
     promise = Guarantee(Fraction(epsilon), Fraction(delta), Neighbours(neighbours), Unit(tuple(unit)))
