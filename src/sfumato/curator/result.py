@@ -21,7 +21,7 @@ from sfumato.curator.value import Estimate, exactly
 from sfumato.dataset.column import Key
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.bound import Sort
-from sfumato.plan.node import Call, Case, Expression, In, KeyAt, Literal, MeasureAt, TotalAt, children
+from sfumato.plan.node import Call, Case, Exact, Expression, In, KeyAt, Literal, MeasureAt, TotalAt, children
 from sfumato.plan.price import PricedPlan, measured
 from sfumato.plan.typed import time_of
 
@@ -32,8 +32,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "greater": operator.gt, "at_least": operator.ge,
 }  # fmt: skip
 ROUNDING: dict[str, Callable[[float], float]] = {
-    "floor": math.floor, "ceil": math.ceil, "round": lambda x: math.copysign(math.floor(abs(x) + 0.5), x),
-    "as_integer": round,
+    "floor": math.floor, "ceil": math.ceil, "round": lambda x: _half_away(x), "as_integer": round,
 }  # fmt: skip
 
 
@@ -179,6 +178,8 @@ class _Evaluation:
                 return self.total(position)
             case Literal():
                 return _constant(expression)
+            case Exact(value, scale):
+                return _nearest(self.value(value), scale)
             case In(value, items):
                 return _among(self.value(value), [self.value(item) for item in items])
             case Case(branches, otherwise):
@@ -197,6 +198,19 @@ class _Evaluation:
         possible = [_estimate(value) for value in values if _is_number(value)]
         low, high = min(each.low for each in possible), max(each.high for each in possible)
         return Estimate(_estimate(chosen).value, low, high)
+
+
+def _nearest(value: Value, scale: int) -> Value:
+    """The doubles nearest to decimals; ends of an interval stay around the decimal that is between them."""
+    if not isinstance(value, Estimate):
+        return value
+    return Estimate(*(round(x, scale) if math.isfinite(x) else x for x in (value.value, value.low, value.high)))
+
+
+def _half_away(x: float) -> float:
+    """The nearest whole number, of two the one that is farther from zero."""
+    below = math.floor(abs(x))
+    return math.copysign(below + (abs(x) - below >= 0.5), x)
 
 
 def _is_number(value: Value) -> bool:

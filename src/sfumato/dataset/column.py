@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from sfumato import checks
 from sfumato.dataset.keys import Key, dates, in_kind, read_keys
-from sfumato.dataset.kind import Kind, kind_of, may_be_read_as, read_kind
+from sfumato.dataset.kind import Kind, kind_of, may_be_read_as, read_kind, scale_named
 from sfumato.dataset.name import takes
 from sfumato.errors import InvalidArgument
 
@@ -50,11 +50,17 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The public declaration of a column; kind None: as the source says."""
+    """The public declaration of a column; kind None: as the source says.
+
+    `scale` is how many digits after the point decimals have, None for doubles; `misses`: they were computed, so that a
+    double may miss the decimal that it stands for by its last digit.
+    """
 
     kind: Kind | None = None
     bounds: Bounds | None = None
     keys: tuple[Key, ...] | None = None
+    scale: int | None = field(default=None, repr=False)
+    misses: bool = field(default=False, repr=False)
 
     def of_kind(self, kind: Kind) -> Column:
         """The same column, its kind known; refuses a declaration that does not fit it."""
@@ -63,10 +69,10 @@ class Column:
             raise InvalidArgument(f"bounds must belong to numbers; got a column of type {kind}; {advice}")
         return replace(self, kind=kind, keys=None if self.keys is None else in_kind(self.keys, kind))
 
-    def stored_as(self, stored: Kind) -> Column:
+    def stored_as(self, stored: Kind, scale: int | None = None) -> Column:
         """The same column in a source that stores this kind; a declared type must be one that it can be read as."""
         if self.kind is None:
-            return self.of_kind(stored)
+            return replace(self.of_kind(stored), scale=scale)
         if not may_be_read_as(stored, self.kind):
             raise InvalidArgument(f"type must be one that {stored} can be read as; got {self.kind}; convert the column")
         return self.of_kind(self.kind)
@@ -95,7 +101,7 @@ def column(
     listed = None if keys is None else read_keys(keys)
     interval = None if bounds is None else Bounds.read(*_two(bounds))
     kind = None if type is None else read_kind(type)
-    declared = Column(kind, interval, listed)
+    declared = Column(kind, interval, listed, None if type is None else scale_named(type))
     return declared if kind is None else declared.of_kind(kind)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from sfumato import checks
 from sfumato.dataset.column import Column, column
-from sfumato.dataset.kind import Kind, kind_named, kinds, unread, without_parts
+from sfumato.dataset.kind import Kind, kind_named, kinds, scale_named, unread, without_parts
 from sfumato.dataset.name import at, find, nearest, takes
 from sfumato.dataset.source import Source, read_source
 from sfumato.errors import InvalidArgument, UnknownName
@@ -114,7 +114,10 @@ def table(
     declared = {_known(name, types, where): _read(name, given) for name, given in _pairs(columns)}
     if len(declared) < len(columns or ()):
         raise InvalidArgument("columns must be declared once; got one in upper and in lower case; leave one out")
-    settled = {name: _settle(name, declared.get(name, Column()), kind, where) for name, kind in kinds(types).items()}
+    settled = {
+        name: _settle(name, declared.get(name, Column()), kind, types[name], where)
+        for name, kind in kinds(types).items()
+    }
     return Table(
         where,
         protected,
@@ -188,9 +191,9 @@ def _read(name: str, given: object) -> Column:
         return column(**given)
 
 
-def _settle(name: str, declared: Column, stored: Kind, source: Source) -> Column:
+def _settle(name: str, declared: Column, stored: Kind, type: str, source: Source) -> Column:
     with at(f"column {name!r}"):
-        return declared.stored_as(stored) if source.typed else declared.untyped()
+        return declared.stored_as(stored, scale_named(type)) if source.typed else declared.untyped()
 
 
 def _version(version: object) -> str:

@@ -15,6 +15,13 @@ from sfumato.dataset.kind import Kind
 from sfumato.plan.functions import FUNCTIONS
 from sfumato.plan.node import How, quoted, text_literal
 
+LONG = 120  # letters of arguments that are not written several times
+
+
+def exact_to(scale: int) -> Fraction:
+    """Below this doubles tell decimals with so many digits apart, also after some arithmetic."""
+    return Fraction(2**50, 10**scale)
+
 
 class Dialect:
     """DuckDB's way; the root of all others."""
@@ -59,6 +66,16 @@ class Dialect:
     def call(self, function: str, arguments: Sequence[str]) -> str:
         """A function or operator on rows; of numbers in doubles."""
         return self.functions[function].format(*arguments)
+
+    def decimal(self, double: str, scale: int) -> str:
+        """The double that is nearest to a decimal with so many digits, up to 2**50 of their steps, beyond it as it is.
+
+        A long expression is written once, since it might hold others of the kind: then one beyond may lose a digit.
+        """
+        nearest = f"round({double}, {scale})"
+        if len(double) > LONG:
+            return nearest
+        return f"(CASE WHEN abs({double}) < {self.real(exact_to(scale))} THEN {nearest} ELSE {double} END)"
 
     def date_part(self, function: str, argument: str, kind: Kind | None) -> str:
         """A part of a date as a whole number, or its beginning, of the same kind."""

@@ -13,7 +13,7 @@ from sfumato.dataset.column import Key
 from sfumato.dataset.kind import Kind
 from sfumato.engines.dialect import Dialect
 from sfumato.plan.functions import FUNCTIONS, Shape
-from sfumato.plan.node import Call, Case, Column, Expression, In, Literal, quoted
+from sfumato.plan.node import Call, Case, Column, Exact, Expression, In, Literal, quoted
 from sfumato.plan.typed import DATES, same_kind, time_of, typed
 
 Known = Mapping[Expression, str]
@@ -38,6 +38,9 @@ class Lower:
                 return self._literal(expression)
             case Call(function, arguments):
                 return self._call(expression, function, arguments)
+            case Exact(value, scale):
+                double = f"CAST({self.sql(value)} AS {self.dialect.type(Kind.REAL)})"
+                return self.dialect.decimal(double, scale)
             case In(value, items):
                 kind = self._common(expression, (value, *items))
                 listed = ", ".join(self._as(item, kind) for item in items)

@@ -11,11 +11,12 @@ from fractions import Fraction
 
 from sfumato.dataset.column import Column as Declared
 from sfumato.dataset.column import Key
-from sfumato.dataset.kind import Kind
+from sfumato.dataset.kind import UNSCALED, WHOLE, Kind
 from sfumato.dataset.table import Table
 from sfumato.errors import UnsupportedQuery
 from sfumato.plan.atoms import NoKeys, atoms, atoms_of
 from sfumato.plan.bound import BoundPlan, Group, Measure, Shown, Sort, Statistic
+from sfumato.plan.decimals import exact_key, scale_of, with_decimals
 from sfumato.plan.functions import FUNCTIONS, Shape
 from sfumato.plan.limits import MAX_MEASURES, at_most, bounded
 from sfumato.plan.node import (
@@ -97,8 +98,9 @@ class _Binder:
         self.groups: list[Group] = []
         for key in self._distinct_keys():
             self.keys.append(key)
-            self.groups.append(self._typed_group(key))
-            self.results[KeyAt(len(self.groups) - 1).sql()] = Declared(self.groups[-1].kind)
+            self.groups.append(self._typed_group(exact_key(key, self.table.columns)))
+            scale, _ = scale_of(key, self.table.columns)
+            self.results[KeyAt(len(self.groups) - 1).sql()] = Declared(self.groups[-1].kind, scale=scale)
 
     def _distinct_keys(self) -> list[Expression]:
         """The keys of GROUP BY, each once, and one for NULL where the question names it."""
@@ -257,8 +259,22 @@ class _Binder:
             found = MeasureAt(place, self._point(place, _share(aggregate)))
         self.written.setdefault(found.sql(), aggregate.sql())
         for part in (found, TotalAt(place)):
-            self.results[part.sql()] = Declared(Kind.REAL)
+            self.results[part.sql()] = Declared(Kind.REAL, scale=self._scale(measure, aggregate))
         return found
+
+    def _scale(self, measure: Measure, aggregate: Aggregate) -> int | None:
+        """Whether DuckDB has a decimal or a whole number here: then halves are rounded away from zero, of noise too."""
+        if measure.statistic.is_count:
+            return UNSCALED
+        scale = None if measure.argument is None else scale_of(measure.argument.expression, self.table.columns)[0]
+        match measure.statistic:
+            case Statistic.SUM:
+                return None if scale is None else UNSCALED
+            case Statistic.QUANTILES if aggregate.function in ("min", "max"):
+                return None if scale is None else UNSCALED
+            case Statistic.QUANTILES:
+                return None if scale is None or scale == WHOLE else UNSCALED
+        return None
 
     def _point(self, place: int, share: Fraction) -> int:
         """The number of a quantile among those of the same values."""
@@ -289,7 +305,7 @@ class _Binder:
         if len(resolved) != 1:
             whole = f", or of the unit ({', '.join(units)})" if units else ""
             raise UnsupportedQuery(f"COUNT(DISTINCT x) is answered of one column{whole}; got {aggregate.sql()}")
-        return Measure(Statistic.DISTINCT, typed(resolved[0], self.table.columns))
+        return Measure(Statistic.DISTINCT, typed(exact_key(resolved[0], self.table.columns), self.table.columns))
 
 
 def _share(aggregate: Aggregate) -> Fraction:
@@ -306,7 +322,8 @@ def _over_results(result: Expression) -> Expression:
 
 
 def _dated(expression: Expression, columns: Mapping[str, Declared]) -> Expression:
-    return read_dates(expression, lambda part: typed(_over_results(part), columns).kind)
+    read = read_dates(expression, lambda part: typed(_over_results(part), columns).kind)
+    return with_decimals(read, columns)
 
 
 def _check_computable(result: Expression) -> None:

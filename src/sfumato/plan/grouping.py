@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from sfumato.dataset.kind import Kind
 from sfumato.errors import UnsupportedQuery
+from sfumato.plan.decimals import exact_key
 from sfumato.plan.node import Aggregate, Column, Expression, Literal, Output, Query, Total, aggregates, children, mapped
 from sfumato.plan.relation import Inner, Relation, grouped
 from sfumato.plan.scope import Named, Scope, small, written
@@ -49,7 +50,8 @@ class _Grouping:
         groups = [output.expression for output in outputs] if query.distinct else list(query.groups)
         self.keys: dict[Expression, tuple[str, Typed]] = {}
         for expression in map(self._meant, groups):
-            self.keys.setdefault(expression, (self._free(expression), typed(expression, inner.rows.columns)))
+            key = typed(exact_key(expression, inner.rows.columns), inner.rows.columns)
+            self.keys.setdefault(expression, (self._free(expression), key))
         _check_whole(inner.rows, list(self.keys), query.distinct)
 
     def scope(self, label: str) -> Scope:

@@ -129,6 +129,18 @@ class Total:
 
 
 @dataclass(frozen=True, slots=True)
+class Exact:
+    """A number as the nearest double of a decimal with so many digits after the point; see `plan.decimals`."""
+
+    value: Expression
+    scale: int
+
+    def sql(self) -> str:
+        """As the question has it, since there the number is a decimal."""
+        return self.value.sql()
+
+
+@dataclass(frozen=True, slots=True)
 class KeyAt:
     """In a result: the value of a group's key."""
 
@@ -162,7 +174,7 @@ class TotalAt:
         return f"total of measure {self.position + 1}"
 
 
-Expression = Column | Literal | Call | In | Case | Aggregate | Total | KeyAt | MeasureAt | TotalAt
+Expression = Column | Literal | Call | In | Case | Exact | Aggregate | Total | KeyAt | MeasureAt | TotalAt
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +337,8 @@ def children(expression: Expression) -> tuple[Expression, ...]:
         case Case(branches, otherwise):
             inside = tuple(part for branch in branches for part in branch)
             return inside if otherwise is None else (*inside, otherwise)
+        case Exact(value):
+            return (value,)
         case Aggregate(_, argument):
             return argument
         case Total(aggregate):
@@ -337,7 +351,7 @@ def mapped(expression: Expression, change: Callable[[Expression], Expression]) -
     match expression:
         case Call(_, arguments):
             return replace(expression, arguments=tuple(change(argument) for argument in arguments))
-        case In(value):
+        case In(value) | Exact(value):
             return replace(expression, value=change(value))
         case Case(branches, otherwise):
             changed = tuple((change(condition), change(value)) for condition, value in branches)

@@ -24,7 +24,7 @@ from sfumato.plan.bind import argument_of
 from sfumato.plan.bound import BoundPlan, Measure, Statistic
 from sfumato.plan.currency import noise_of, select
 from sfumato.plan.interval import Interval
-from sfumato.plan.node import Call, Case, Expression, In, KeyAt, MeasureAt, TotalAt
+from sfumato.plan.node import Call, Case, Exact, Expression, In, KeyAt, MeasureAt, TotalAt
 from sfumato.plan.ruler import Ruler
 from sfumato.plan.selection import Selection
 from sfumato.plan.share import Share
@@ -291,7 +291,7 @@ def measured(result: Expression) -> set[MeasureAt]:
             return {MeasureAt(position)}
         case Call(_, arguments):
             return set().union(*(measured(part) for part in arguments))
-        case In(value):
+        case In(value) | Exact(value):
             return measured(value)
         case Case(branches, otherwise):
             parts = [part for branch in branches for part in branch] + ([] if otherwise is None else [otherwise])

@@ -13,9 +13,10 @@ from fractions import Fraction
 
 from sfumato.dataset.column import Bounds
 from sfumato.dataset.column import Column as Declared
-from sfumato.dataset.kind import Kind
+from sfumato.dataset.kind import UNSCALED, Kind
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table, Through
+from sfumato.plan.decimals import scale_of
 from sfumato.plan.node import Column, Expression, How
 from sfumato.plan.typed import Typed
 from sfumato.privacy.neighbours import Neighbours
@@ -244,7 +245,7 @@ def grouped(
     """One row for each unit and values of the other keys; the unit's columns are among the keys."""
     names = {typed.expression: name for name, typed in keys}
     columns = {name: _declared(typed, source.columns) for name, typed in keys}
-    columns |= {name: _aggregated(inner, source.most_rows) for name, inner in aggregates}
+    columns |= {name: _with_scale(_aggregated(inner, source.most_rows), inner, source) for name, inner in aggregates}
     unit = Unit(tuple(names[Column(name)] for name in source.unit.columns))
     alone = len(keys) == len(unit.columns)
     most, sure = (1, True) if alone else (source.most_rows, source.sure)
@@ -275,7 +276,22 @@ def _declared(typed: Typed, columns: Mapping[str, Declared]) -> Declared:
     if isinstance(typed.expression, Column):
         return columns[typed.expression.name]
     bounds = None if typed.interval is None else Bounds(typed.interval.low, typed.interval.high)
-    return Declared(typed.kind, bounds)
+    return Declared(typed.kind, bounds, None, *scale_of(typed.expression, columns))
+
+
+def _with_scale(declared: Declared, inner: Inner, source: Relation) -> Declared:
+    """The digits that an exact aggregate has in DuckDB; an average, and a median of whole numbers, is a double."""
+    if inner.argument is None or inner.function == "count":
+        return declared
+    scale, misses = scale_of(inner.argument.expression, source.columns)
+    match inner.function:
+        case "sum":
+            return replace(declared, scale=scale, misses=True)
+        case "min" | "max":
+            return replace(declared, scale=scale, misses=misses)
+        case "median" if scale is not None and scale >= 0:
+            return replace(declared, scale=UNSCALED)
+    return declared
 
 
 def _aggregated(inner: Inner, most: int | None) -> Declared:

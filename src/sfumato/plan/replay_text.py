@@ -28,6 +28,7 @@ from sfumato.plan.node import (
     Call,
     Case,
     Column,
+    Exact,
     Expression,
     How,
     In,
@@ -116,6 +117,8 @@ def expression_text(expression: Expression) -> str:
             return f"Literal(value={_plain(value)}, {kinds})"
         case Call(function, arguments):
             return f"Call(function={_plain(function)}, arguments={_all(arguments)})"
+        case Exact(value, scale):
+            return f"Exact(value={expression_text(value)}, scale={scale})"
         case In(value, items):
             return f"In(value={expression_text(value)}, items={_all(items)})"
         case Case(branches, otherwise):

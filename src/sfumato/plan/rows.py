@@ -14,6 +14,7 @@ from sfumato.plan.matching import Matching
 from sfumato.plan.node import (
     Call,
     Column,
+    Exact,
     Expression,
     How,
     In,
@@ -139,7 +140,7 @@ def _misses(expression: Expression) -> bool:
             return True
         case Call("and" | "or" | "coalesce", arguments):
             return all(map(_misses, arguments))
-        case Call("between", (value, *_)) | In(value):
+        case Call("between", (value, *_)) | In(value) | Exact(value):
             return _misses(value)
         case Call(function, arguments):
             return function != "is_null" and any(map(_misses, arguments))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from sfumato.dataset.column import Bounds, Key
 from sfumato.dataset.column import Column as Declared
 from sfumato.errors import UnsupportedQuery
+from sfumato.plan.decimals import common, scale_of
 from sfumato.plan.interval import hull
 from sfumato.plan.joining import bearable, paired_units, readable
 from sfumato.plan.node import Column, Literal
@@ -87,11 +88,16 @@ def _declared(parts: Sequence[Typed], rows: Sequence[Relation]) -> Declared:
         raise UnsupportedQuery("a column of NULL alone has no kind; write CAST(NULL AS DOUBLE), or select a column")
     interval = hull([part.interval for part in parts if part.kind is not None])
     bounds = None if interval is None else Bounds(interval.low, interval.high)
+    found = [
+        scale_of(part.expression, of.columns) for part, of in zip(parts, rows, strict=True) if part.kind is not None
+    ]
+    scale, misses = common(scale for scale, _ in found), any(missed for _, missed in found)
     keys = [_keys(part, of) for part, of in zip(parts, rows, strict=True)]
     listed = [each for each in keys if each is not None]
     if len(listed) < len(keys) or any(part.kind not in (kind, None) for part in parts):
-        return Declared(kind, bounds)
-    return Declared(kind, bounds, tuple(dict.fromkeys(key for each in listed for key in each)) or None)
+        return Declared(kind, bounds, None, scale, misses)
+    together = tuple(dict.fromkeys(key for each in listed for key in each)) or None
+    return Declared(kind, bounds, together, scale, misses)
 
 
 def _keys(part: Typed, rows: Relation) -> tuple[Key, ...] | None:

@@ -15,9 +15,10 @@ from fractions import Fraction
 from sfumato.dataset.column import Column as Declared
 from sfumato.dataset.kind import Kind
 from sfumato.errors import UnsupportedQuery
+from sfumato.plan.decimals import outward, with_decimals
 from sfumato.plan.functions import FUNCTIONS, Shape
 from sfumato.plan.interval import Interval, hull
-from sfumato.plan.node import Call, Case, Column, Expression, In, Literal, mapped
+from sfumato.plan.node import Call, Case, Column, Exact, Expression, In, Literal, mapped
 
 DATES = (Kind.DATE, Kind.TIMESTAMP)
 PARTS = {
@@ -53,6 +54,12 @@ def typed(expression: Expression, columns: Mapping[str, Declared]) -> Typed:
             return _literal(expression)
         case Call(function, arguments):
             return _call(expression, function, tuple(typed(argument, columns) for argument in arguments))
+        case Exact(value, scale):
+            inside = typed(value, columns)
+            known = inside.interval
+            return Typed(
+                expression, Kind.REAL, None if known is None else Interval(*outward(known.low, known.high, scale))
+            )
         case In(value, items):
             same_kind(expression, (typed(value, columns), *(typed(item, columns) for item in items)))
             return Typed(expression, Kind.BOOLEAN)
@@ -116,8 +123,8 @@ def read_dates(expression: Expression, kind_of: Callable[[Expression], Kind | No
 
 
 def dated(expression: Expression, columns: Mapping[str, Declared]) -> Expression:
-    """The same expression over these columns, its dates read."""
-    return read_dates(expression, lambda part: typed(part, columns).kind)
+    """The same expression over these columns, its dates read and its decimals exact where that matters."""
+    return with_decimals(read_dates(expression, lambda part: typed(part, columns).kind), columns)
 
 
 def condition(expression: Expression, columns: Mapping[str, Declared]) -> Typed:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from sfumato.dataset.kind import Kind
-from sfumato.engines.dialect import Dialect
+from sfumato.engines.dialect import LONG, Dialect, exact_to
 from sfumato.engines.postgres.texts import parsed
 from sfumato.plan.node import How
 
@@ -21,7 +21,6 @@ _REAL = "DOUBLE PRECISION"
 _NAN, _INFINITY = f"CAST('NaN' AS {_REAL})", f"CAST('Infinity' AS {_REAL})"
 _LARGEST = Fraction(179, 100) * 10**308  # beyond it a result counts as infinite
 _LEAST = Fraction(1, 1 << 1070)  # below it a result counts as zero
-_LONG = 120  # letters of arguments that are not written several times
 TEXTS = ("text", "varchar", "char", "uuid", "enum")  # types whose values are read by their letters
 _EPOCH = "DATE '0001-01-01'"
 _END = "DATE '10000-01-01'"
@@ -75,11 +74,19 @@ class PostgresDialect(Dialect):
         if function not in ("add", "multiply", "divide", "round"):
             return template.format(*arguments)
         guards = {"most": self.real(_LARGEST), "least": self.real(_LEAST), "inf": _INFINITY}
-        if sum(map(len, arguments)) <= _LONG:
+        if sum(map(len, arguments)) <= LONG:
             return f"({template.format(*arguments, **guards)})"
         names = [f"v{place}" for place in range(len(arguments))]
         row = ", ".join(f"{argument} AS {name}" for argument, name in zip(arguments, names, strict=True))
         return f"(SELECT {template.format(*names, **guards)} FROM (SELECT {row} OFFSET 0) AS v)"
+
+    def decimal(self, double: str, scale: int) -> str:
+        """By whole steps, guarded."""
+        limit, steps = self.real(exact_to(scale)), self.real(Fraction(10**scale))
+        template = f"CASE WHEN abs({{0}}) < {limit} THEN round({{0}} * {steps}) / {steps} ELSE {{0}} END"
+        if len(double) <= LONG:
+            return f"({template.format(double)})"
+        return f"(SELECT {template.format('v0')} FROM (SELECT {double} AS v0 OFFSET 0) AS v)"
 
     def date_part(self, function: str, argument: str, kind: Kind | None) -> str:
         """Of a time, since a date has no hours here; a part is a whole number, and not a NUMERIC."""
@@ -94,7 +101,7 @@ class PostgresDialect(Dialect):
 
     def only(self, value: str, holds: Callable[[str], str]) -> str:
         """A long one is computed once."""
-        if len(value) <= _LONG:
+        if len(value) <= LONG:
             return super().only(value, holds)
         return f"(SELECT CASE WHEN {holds('v0')} THEN v0 END FROM (SELECT {value} AS v0 OFFSET 0) AS v)"
 

@@ -67,6 +67,10 @@ class SparkDialect(Dialect):
         double = float(written)
         return "CAST('Infinity' AS DOUBLE)" if math.isinf(double) else f"{double!r}D"
 
+    def decimal(self, double: str, scale: int) -> str:
+        """By the digits that it prints, however large it is."""
+        return f"round({double}, {scale})"
+
     def date_part(self, function: str, argument: str, kind: Kind | None) -> str:
         """Of a time without a zone."""
         rendered = self.call(function, [f"CAST({argument} AS {_TIME})"])
