@@ -2,6 +2,7 @@
 
     [ledger]
     url = "sqlite:///ledger.db"            # the default, beside this file
+    witness = "/elsewhere/ledger.witness"  # keeps its last head and balance; without it there is none
     [resources]                            # of this machine, for DuckDB
     threads = 2
     memory_limit = "4GB"
@@ -69,6 +70,7 @@ from sfumato.privacy.guarantee import Guarantee
 FILE = "sfumato.toml"
 LEDGER = "ledger.db"  # beside the project file, unless another is named
 _TOP = ("ledger", "resources", "allowance", "populations", "tables", "public")
+_LEDGER = ("url", "witness")
 _RESOURCES = ("threads", "memory_limit", "temp_directory", "max_temp_directory_size")
 _TABLE = ("source", "version", "unit", "neighbours", "most_rows", "columns")
 _PUBLIC = ("source", "version", "most_matches", "columns")
@@ -93,10 +95,11 @@ class Project:
     populations: Mapping[str, Population] = field(hash=False)
     public: Mapping[str, PublicTable] = field(hash=False)
     resources: Resources = DEFAULT
+    witness: str | None = None
 
     def open_ledger(self, *, create: bool | None = None) -> Ledger:
         """The ledger of all populations; `create` as in `Ledger.open`."""
-        return Ledger.open(self.ledger, create=create)
+        return Ledger.open(self.ledger, create=create, witness=self.witness)
 
     def curator(self, population: str | None = None, *, ledger: Ledger | None = None) -> Curator:
         """The curator of a population; of the only one, where there is one."""
@@ -159,6 +162,7 @@ def load(path: str | Path = FILE) -> Project:
         MappingProxyType(populations),
         MappingProxyType(listed),
         _resources(raw.get("resources", {}), file.parent),
+        _witness(raw, file.parent),
     )
 
 
@@ -288,8 +292,13 @@ def _allowance(raw: dict[str, Any], place: str) -> Guarantee:
         return Guarantee(raw["epsilon"], raw.get("delta", 0))
 
 
+def _witness(raw: dict[str, Any], folder: Path) -> str | None:
+    section = raw.get("ledger", {})
+    return os.path.join(folder, _expect(section["witness"], str, "ledger.witness")) if "witness" in section else None
+
+
 def _ledger(raw: dict[str, Any], folder: Path) -> str:
-    section = _section(raw.get("ledger", {}), "ledger", ("url",))
+    section = _section(raw.get("ledger", {}), "ledger", _LEDGER)
     url: str = _expect(section.get("url", LEDGER), str, "ledger.url")
     if "://" in url and not url.startswith("sqlite"):
         return url

@@ -95,3 +95,31 @@ def test_a_grant_may_begin_the_ledger(call: Call, folder: Path) -> None:
     assert call("allowance", "grant", "ana", "-e", "1").code == 5
     shown = call("allowance", "grant", "ana", "-e", "1", "--create")
     assert shown.code == 0 and shown.err.startswith("New ledger: ")
+
+
+def test_the_witness_of_a_project_stops_a_ledger_that_was_lost(call: Call, folder: Path) -> None:
+    """Every command that would spend or judge refuses; after `ledger reconcile` the lost spend is spent."""
+    (folder / "safe").mkdir()
+    project = folder / "sfumato.toml"
+    project.write_text('[ledger]\nwitness = "safe/ledger.witness"\n' + project.read_text())
+    assert call("ask", COUNT, "-e", "0.5").code == 0
+    assert (folder / "safe" / "ledger.witness").exists()
+    (folder / "ledger.db").unlink()
+    refused = call("ask", COUNT, "-e", "0.5")
+    assert refused.code == 5 and refused.err.startswith("New ledger: ")
+    assert "which its witness has seen" in refused.err and "sfumato ledger reconcile" in refused.err
+    assert call("ledger", "verify").code == 5 and call("allowance", "grant").code == 5
+    assert "which its witness has seen" in call("doctor").out
+    assert call("ledger", "reconcile").code == 2
+    assert "Counted as spent by analyst on everyone: epsilon 0.5." in call("ledger", "reconcile", "--yes").out
+    assert "Left: epsilon 2 of 3" in call("ask", COUNT, "-e", "0.5").out
+    assert call("ledger", "verify").code == 0
+
+
+@pytest.mark.parametrize("written", ["witness = 7", "witnes = 'x'"])
+def test_a_witness_in_the_project_file_is_read_like_all_else(call: Call, folder: Path, written: str) -> None:
+    """With its place."""
+    project = folder / "sfumato.toml"
+    project.write_text(f"[ledger]\n{written}\n" + project.read_text())
+    refused = call("quote", COUNT, "-e", "1")
+    assert refused.code == 2 and "ledger.witnes" in refused.err

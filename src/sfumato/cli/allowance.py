@@ -14,7 +14,7 @@ from sfumato.cli.screen import output, say, show
 from sfumato.errors import InvalidArgument
 from sfumato.ledger.allowance import EPOCH, Allowance, moment
 from sfumato.ledger.balance import Account
-from sfumato.ledger.ledger import Ledger, system_clock
+from sfumato.ledger.ledger import system_clock
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.project import Project
 
@@ -183,7 +183,7 @@ def revoke(
     """End an allowance; what was spent stays spent."""
     loaded = given.load_project(where)
     name = given.read_population(loaded, population)
-    with Ledger.open(loaded.ledger, create=False) as ledger:
+    with loaded.open_ledger(create=False) as ledger:
         if analyst is None:
             confirm(f"Revoke the allowance of all of {name!r}, so that nobody can ask?", yes)
         ledger.revoke(name, analyst=analyst, why=why)

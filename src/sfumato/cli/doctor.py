@@ -27,7 +27,7 @@ from sfumato.embedded.spill import temporary
 from sfumato.engines.spark.java import HELPS, LEAST, wanting
 from sfumato.entropy import SYSTEM
 from sfumato.errors import InvalidArgument, SfumatoError, SourceNotFound
-from sfumato.ledger.ledger import Ledger, system_clock
+from sfumato.ledger.ledger import system_clock
 from sfumato.project import FILE, Project
 
 _NEEDED = ("numpy", "scipy", "cryptography", "typer", "rich", "duckdb", "sqlglot", "altair", "sqlalchemy")
@@ -186,11 +186,11 @@ def _ledger(loaded: Project) -> Finding:
         writable = folder.is_dir() and os.access(folder, os.W_OK)
         said = "none yet; the first question makes it" if writable else f"{folder} must be a folder that can be written"
         return Finding("ledger", OK if writable else FAULTY, said)
-    return _tried("ledger", lambda: _verified(loaded.ledger))
+    return _tried("ledger", lambda: _verified(loaded))
 
 
-def _verified(url: str) -> str:
-    with Ledger.open(url, create=False) as ledger:
+def _verified(loaded: Project) -> str:
+    with loaded.open_ledger(create=False) as ledger:
         found = ledger.verify()
     if found.balance.at > system_clock():
         raise InvalidArgument("in order, but its last entry lies in the future; set the clock")

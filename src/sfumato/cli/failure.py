@@ -55,6 +55,7 @@ _IN_SHELL: tuple[tuple[str, str], ...] = (
     (r"make one by ledger\.backup\(path\)|see Ledger\.backup", "make one: sfumato ledger backup FILE"),
     (r"to grant a new one call grant", "to grant a new one: sfumato allowance grant"),
     (r"or change it by grant", "or change it: sfumato allowance grant"),
+    (r"ledger\.reconcile\(\)", "sfumato ledger reconcile"),
     (r"see entries\(\)", "see the numbers: sfumato ledger show"),
     (r"take fewer samples, or allow more time", "take fewer: --samples, or allow more: --limit"),
     (

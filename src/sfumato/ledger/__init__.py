@@ -7,6 +7,7 @@
     balance     the sums: a pure fold of entries    verify      the whole chain and every decision again
     admit       who may ask, what may be spent      portable    JSON Lines and CSV
     ledger      the ledger itself                   copies      restoring and merging
+    asker       which process reserved              witness     the last head, kept elsewhere
     memory      a ledger that lasts one process     store/      SQLite and PostgreSQL
 
 A question is reserved before the data is touched; a reservation counts as spent from the moment it is written, whatever

@@ -17,15 +17,16 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from sfumato.errors import LedgerBroken, NotGranted, Refused, SfumatoError
+from sfumato.errors import InvalidArgument, LedgerBroken, NotGranted, Refused, SfumatoError
 from sfumato.ledger import copies, operations, snapshot
 from sfumato.ledger.balance import Balance
 from sfumato.ledger.draft import Draft, Operation, Policy
-from sfumato.ledger.entry import Entry, Head
+from sfumato.ledger.entry import Entry, Head, Kind
 from sfumato.ledger.portable import Copy, Line
 from sfumato.ledger.store.combine import Combiner, Ticket
 from sfumato.ledger.store.memory import MemoryStore, MemoryTransaction
 from sfumato.ledger.verify import Verified, verify
+from sfumato.ledger.witness import Witness
 
 if TYPE_CHECKING:
     from sfumato.ledger.store.store import Store, Transaction
@@ -41,8 +42,11 @@ _LOOK = 1  # seconds until it is seen again which processes still run
 class Desk:
     """A store, what was read of it so far, and the queue of those who want to write."""
 
-    def __init__(self, store: Store | MemoryStore, policy: Policy, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, store: Store | MemoryStore, policy: Policy, clock: Callable[[], int], witness: Witness | None = None
+    ) -> None:
         self.store = store
+        self._witness = witness
         self._policy = policy
         self._clock = clock
         with store.read() as work:
@@ -68,6 +72,7 @@ class Desk:
                 self._read_up()  # a long ledger is read before it is locked
             with self.store.write() as work:
                 balance = self._caught_up(work)
+                self._check_witness(balance, work)
                 draft = Draft(balance, self.now(balance), work, self._identity, self._secret, self._policy)
                 operations.abandon(draft, look=self._looks())
                 for ticket in batch:
@@ -83,6 +88,30 @@ class Desk:
             self._balance = draft.balance
             if draft.lines:
                 self.store.committed()
+                if self._witness is not None:
+                    self._witness.write(self._balance)
+
+    def _check_witness(self, balance: Balance, work: Transaction | MemoryTransaction) -> None:
+        if self._witness is not None:
+            self._witness.check(balance, self._identity, work.entry)
+
+    def reconcile(self) -> Sequence[Entry]:
+        """Count as spent what the witness saw and the ledger lacks; from now on the witness sees this ledger."""
+        if self._witness is None:
+            raise InvalidArgument("a ledger to be reconciled must have a witness; got none; open it with witness=path")
+        with self._brief:
+            with self.store.write() as work:
+                balance = self._caught_up(work)
+                draft = Draft(balance, self.now(balance), work, self._identity, self._secret, self._policy)
+                known = {entry.details["origin"] for entry in work.entries() if entry.kind is Kind.MERGED}
+                for lost in self._witness.missing(self._identity, work.entry):
+                    if lost.origin not in known:
+                        detail = {"origin": lost.origin, "witness": True}
+                        draft.append(Kind.MERGED, **lost.fields, detail=detail)
+                work.append(draft.lines)
+            self._balance = draft.balance
+            self._witness.write(self._balance, anew=True)
+        return [entry for entry, _ in draft.lines]
 
     def peek(self, operation: Callable[[Draft], Result]) -> Result:
         """What an operation would come to now; nothing is written."""
@@ -168,6 +197,7 @@ class Desk:
         cached = self._balance
         with self._long, self.store.read() as work:
             verified = verify(self._identity, work.lines(), head=head, stored=work.head(), cached=cached)
+            self._check_witness(verified.balance, work)
         with self._long:
             self.store.check()
         return verified

@@ -24,7 +24,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -49,6 +49,7 @@ from sfumato.ledger.portable import Copy, Line, read_json, write_csv, write_json
 from sfumato.ledger.request import Replay, Request, Reservation, name, text
 from sfumato.ledger.store.memory import MemoryStore
 from sfumato.ledger.verify import Verified
+from sfumato.ledger.witness import Witness
 from sfumato.privacy.guarantee import Guarantee
 
 Where = str | os.PathLike[str]
@@ -85,6 +86,7 @@ class Ledger:
         share_answers: bool = False,
         lease: timedelta = timedelta(hours=1),
         create: bool | None = None,
+        witness: Where | None = None,
         clock: Callable[[], int] = system_clock,
         entropy: Entropy = SYSTEM,
     ) -> Ledger:
@@ -92,7 +94,8 @@ class Ledger:
 
         A file that does not exist becomes a new ledger, and the owner's log says so. An existing file that is empty,
         and a database without a ledger's tables, may have lost what was spent: they are refused unless `create` is
-        True. With False nothing is ever created.
+        True. With False nothing is ever created. `witness` is a file elsewhere that keeps the last head and balance: a
+        ledger that went back behind it asks nothing until its owner decides; see `reconcile`.
         """
         from sfumato.ledger.store.connect import connect  # SQLAlchemy takes a fifth of a second to import
 
@@ -104,7 +107,7 @@ class Ledger:
         store = connect(where, entropy, create=create)
         if store.is_new:
             OWNER_LOG.warning(_NEW, store.label)
-        return cls(Desk(store, policy, clock))
+        return cls(Desk(store, policy, clock, None if witness is None else Witness(Path(os.path.realpath(witness)))))
 
     @classmethod
     def in_memory(
@@ -210,6 +213,10 @@ class Ledger:
         entry = self._desk.run(lambda draft: operations.erase(draft, number))
         self._desk.scrub()
         return entry
+
+    def reconcile(self) -> Sequence[Entry]:
+        """Count as spent what the witness saw and this ledger lacks, so that it can be asked again."""
+        return self._desk.reconcile()
 
     # ------------------------------------------------------------------------------------------ the curator
 

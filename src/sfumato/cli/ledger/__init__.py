@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli import given
+from sfumato.cli.budget import said_amount
 from sfumato.cli.ledger.drawn import draw, draw_bars, draw_entry
 from sfumato.cli.screen import can_ask, output, say
 from sfumato.errors import InvalidArgument
@@ -37,7 +38,7 @@ Force = Annotated[bool, typer.Option("--force", help="Replace a file that is the
 
 def _open(where: Path | None, url: str | None) -> Ledger:
     """The ledger, which must be there."""
-    return Ledger.open(url or given.load_project(where).ledger, create=False)
+    return given.load_project(where).open_ledger(create=False) if url is None else Ledger.open(url, create=False)
 
 
 def _check_new(file: Path, force: bool) -> None:
@@ -154,6 +155,21 @@ def erase(
         confirm(f"Erase question and answer {number} for good?", yes)
         done = ledger.erase(id) is not None
         say(output(), f"Erased {number}; what it cost stays spent." if done else f"{number} was erased before.")
+
+
+@app.command()
+def reconcile(yes: given.Yes = False, where: given.Where = None) -> None:
+    """Go on with a ledger that its witness has seen to be longer.
+
+    What is missing counts as spent. Grants and revocations that are missing have to be repeated.
+    """
+    with _open(where, None) as ledger:
+        confirm("Is the later ledger lost for good, also as a backup?", yes)
+        counted = ledger.reconcile()
+        for entry in counted:
+            cost = said_amount(entry.amount.epsilon)
+            say(output(), f"Counted as spent by {entry.analyst} on {entry.population}: epsilon {cost}.")
+        say(output(), f"The witness goes on from here; head {ledger.head}.")
 
 
 @app.command()
