@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -75,6 +76,9 @@ class _Case:
             return
         if len(set(self.groups)) < len(self.groups):
             yield f"a group comes twice: {self.groups}"
+        for row in self.answer.rows:
+            if any(value == 0 and math.copysign(1, value) < 0 for value in row.values() if isinstance(value, float)):
+                yield f"a negative zero: {row}"
         yield from self._listed()
         yield from self._number()
         yield from self._cells()

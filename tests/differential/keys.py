@@ -62,7 +62,7 @@ def _of_text(random: Random, source: Source, name: str) -> Key | None:
     if text is None or "r" not in source.declared:
         return None
     test = Expressions(random, source.columns).truth(1)
-    named = name
+    named = random.choice((name, "r"))  # an alias that is also a column
     match random.randrange(4):
         case 0:
             return Key(

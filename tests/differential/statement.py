@@ -134,7 +134,7 @@ def draw(seed: int) -> Statement:
         key = draw_key(random, source, f"g{i}")
         if key is not None and all(key.name != each.name and key.text.sql != each.text.sql for each in keys):
             keys.append(key)
-    wanted = tuple(measures.draw() for _ in range(random.choice((1, 1, 1, 1, 2, 2, 3))))
+    wanted = tuple(measures.draw() for _ in range(random.choice((1, 1, 1, 1, 1, 2, 2, 3))))
     wanted += tuple(_of_key(random, keys))
     where = drawn.truth(random.choice((0, 1, 2))) if random.random() < 0.4 else None
     own = {key.name for key in keys} & set(source.columns)  # such an alias means the column in GROUP BY
