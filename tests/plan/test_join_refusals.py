@@ -19,10 +19,10 @@ from sfumato.dataset.table import Table, table, through
 from sfumato.errors import InvalidArgument, UnknownName, UnsupportedQuery
 from sfumato.plan.bind import bind
 from sfumato.plan.node import How, Join, Query, Subquery, Union
-from sfumato.plan.origin import canonical
 from sfumato.plan.parse import parse
 from sfumato.plan.price import price
 from sfumato.plan.relation import Relation
+from sfumato.plan.replay_text import relation_text
 
 REFUSED = [
     tuple(line.split("  ==>  "))
@@ -77,7 +77,7 @@ def test_what_is_answered_prints_back_to_itself(question: str) -> None:
     """The neighbours of what is refused; printed, they are the same question."""
     plan = parse(question)
     assert parse(plan.sql()) == plan
-    assert canonical(bind(plan, KNOWN).table) == canonical(bind(parse(plan.sql()), KNOWN).table)
+    assert relation_text(bind(plan, KNOWN).table) == relation_text(bind(parse(plan.sql()), KNOWN).table)
 
 
 JOINS = st.builds(
@@ -151,7 +151,7 @@ def test_growth_adds_up_in_a_stack_of_one_table() -> None:
 )  # fmt: skip
 def test_different_rows_are_different_questions(one: str, other: str) -> None:
     """Else a stored answer would be given to a question that it does not answer."""
-    assert canonical(_bound(f"SELECT SUM(a) FROM ({one}) AS t")) != canonical(
+    assert relation_text(_bound(f"SELECT SUM(a) FROM ({one}) AS t")) != relation_text(
         _bound(f"SELECT SUM(a) FROM ({other}) AS t")
     )
 
