@@ -1,6 +1,6 @@
 """Composition side by side with dp-accounting, in one run: brackets, widths and processor time.
 
-Both compute a full bracket at delta 1e-6 on a grid of 1e-4: an upper (pessimistic) and a lower (optimistic) epsilon.
+Both compute a full bracket at delta 1e-6 on a grid of 1e-4: an upper (pessimistic) and a lower (optimiztic) epsilon.
 Processor time is the best of several repetitions, from nothing to the two numbers.
 
     python bench/accounting.py [--json FILE] [--repeat 5]
@@ -72,7 +72,7 @@ def theirs(number: int) -> tuple[float, float]:
     def epsilon(pessimistic: bool) -> float:
         options: dict[str, Any] = {"value_discretization_interval": GRID, "pessimistic_estimate": pessimistic}
         if not pessimistic:
-            options["use_connect_dots"] = False  # it has no optimistic form
+            options["use_connect_dots"] = False  # it has no optimiztic form
         match number:
             case 0:
                 total = pld.from_gaussian_mechanism(20.0, **options).self_compose(1000)

@@ -47,11 +47,11 @@ def curator(people: int, rows: int, secret: bool) -> sf.Curator:
     return sf.Curator(
         {
             "visits": sf.table(visits, unit={"person": "who"}, columns={"spend": sf.column(bounds=(0, 200))}),
-            "people": sf.table(pd.DataFrame({"id": np.arange(people)}), unit={"person": "id"}, most_rows=1),
+            "people": sf.table(pd.DataFrame({"id": np.arange(people)}), unit={"person": "id"}, max_rows_per_unit=1),
             "tens": sf.public(pd.DataFrame({"one": [1] * 10, "cell": range(10)})),
             "grid": sf.public(pd.DataFrame({"one": [1] * 100, "cell": range(100)})),
         },
-        allowance=sf.Guarantee(epsilon=10_000),
+        budget=sf.Guarantee(epsilon=10_000),
         replay=False,
     )
 
@@ -59,7 +59,7 @@ def curator(people: int, rows: int, secret: bool) -> sf.Curator:
 def seconds(asked: sf.Curator, question: str) -> float:
     """One answer by the clock; a failure is an answer too."""
     start = time.perf_counter()
-    asked.ask(question, epsilon=1, bounds="auto")
+    asked.ask(question, epsilon=1, estimate_bounds=True)
     return time.perf_counter() - start
 
 

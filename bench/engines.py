@@ -63,7 +63,7 @@ def least(works: dict[str, Callable[[], Any]], repeat: int, spent: Callable[[], 
 def curator_of(source: str) -> sf.Curator:
     """Somebody who may ask for long."""
     tables = {"t": sf.table(source, unit="person", columns=COLUMNS)}
-    return sf.Curator(tables, allowance=sf.Guarantee(epsilon=10_000), replay=False)
+    return sf.Curator(tables, budget=sf.Guarantee(epsilon=10_000), replay=False)
 
 
 def compare(

@@ -82,11 +82,11 @@ def ask(name: str, folder: Path, rows: Path, repeat: int) -> dict[str, Any]:
     tables = {
         "t": sf.table(rows, unit="user_id", columns={"spend": sf.column(bounds=(0, 1000))}),
         "people": sf.table(
-            folder / "people.parquet", unit="user_id", most_rows=1, columns={"home": sf.column(keys=REGIONS)}
+            folder / "people.parquet", unit="user_id", max_rows_per_unit=1, columns={"home": sf.column(keys=REGIONS)}
         ),
         "products": sf.public(folder / "products.parquet", most_matches=1),
     }
-    curator = sf.Curator(tables, allowance=sf.Guarantee(epsilon=1000), replay=False)
+    curator = sf.Curator(tables, budget=sf.Guarantee(epsilon=1000), replay=False)
     least, answers = cpu(lambda: curator.ask(QUESTIONS[name].sql, epsilon=1), repeat)
     found = [_by_key([tuple(row.values()) for row in answer.rows]) for answer in answers]
     intervals = [_by_key([tuple(row.values()) for row in answer.rows], answer.intervals["v"]) for answer in answers]

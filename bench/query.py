@@ -125,7 +125,7 @@ def measure_one(name: str, path: Path, repeat: int) -> dict[str, Any]:
         columns["spend"] = sf.column(bounds=(0, 1000))
     curator = sf.Curator(
         {"t": sf.table(path, unit="user_id", columns=columns)},
-        allowance=sf.Guarantee(epsilon=1000, delta=1e-3),
+        budget=sf.Guarantee(epsilon=1000, delta=1e-3),
         replay=False,
     )
     ours, answers = cpu(lambda: curator.ask(asked.sql, epsilon=1, **asked.options), repeat)

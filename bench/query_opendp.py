@@ -37,7 +37,7 @@ def release(name: str, path: str, bound: int) -> dict[str, float]:
         asked = rows.group_by("region").agg(dp.len(signed=True)).with_keys(regions)
     elif name == "median by region":
         spend = pl.col("spend").fill_null(0.0).fill_nan(0.0)
-        asked = rows.group_by("region").agg(spend.dp.median(CANDIDATES)).with_keys(regions)
+        asked = rows.group_by("region").agg(spend.dp.median(CANDIDATES)).with_keys(regions)  # type: ignore[attr-defined]
     else:
         asked = rows.group_by("product").agg(dp.len(signed=True))
     return {key: float(value) for key, value in asked.release().collect().iter_rows() if key is not None}

@@ -25,7 +25,7 @@ import numpy as np
 
 from sfumato import surveys as sv
 from sfumato.entropy import SYSTEM
-from sfumato.surveys.estimating.statistic import estimates
+from sfumato.surveys.estimates.statistic import estimates
 from sfumato.surveys.oracle import choose, variance
 
 MOST_ERROR, MOST_SECONDS, LEAST_COVERED, DEVIATION = 4.0, 2.0, 0.93, 0.05
@@ -39,7 +39,7 @@ start = time.process_time()
 server = HadamardResponseServer(epsilon, answers)
 client = HadamardResponseClient(epsilon, answers, server.get_hash_funcs())
 for place in truth.tolist():
-    server.aggregate(client.privatise(place + 1))
+    server.aggregate(client.privatize(place + 1))
 found = np.asarray(server.estimate_all(range(1, answers + 1))) / len(truth)
 seconds = time.process_time() - start
 true = np.bincount(truth, minlength=answers) / len(truth)
@@ -85,7 +85,7 @@ def with_texts(truth: np.ndarray, answers: int) -> float:
     survey = sv.design("x", [sv.one_of("q", "?", names)], 1)
     given = [names[place] for place in truth.tolist()]
     start = time.process_time()
-    sv.estimate(survey, sv.randomise_all(survey, {"q": given}))
+    sv.estimate(survey, sv.randomize_all(survey, {"q": given}))
     return time.process_time() - start
 
 

@@ -19,9 +19,16 @@ from typing import Any
 import sfumato
 from sfumato import accounting, attacks, audit, dbapi, errors, mechanisms, project, risk, surveys
 from sfumato.accounting import filter as filters
-from sfumato.curator import answer, axis, curator, histogram, options, planning, quote, value
-from sfumato.ledger import draft, entry, ledger, request, verify
+from sfumato.curator import curator, options
+from sfumato.curator.answers import answer
+from sfumato.curator.budgeting import planning, quote
+from sfumato.curator.tabulate import axis, histogram
+from sfumato.ledger import ledger
+from sfumato.ledger import transaction as draft
+from sfumato.ledger.backup import verify
+from sfumato.ledger.records import entry, request
 from sfumato.privacy import loss
+from sfumato.statistics import estimate as value
 
 FOLDER = Path(__file__).parent / "reference"
 HEAD = "<!-- Written by docs/build.py from the docstrings; change those. -->"
@@ -46,7 +53,7 @@ PAGES: tuple[tuple[str, str, str, list[Any]], ...] = (
     ("sfumato", "Tables, one-line questions and the vocabulary", "sfumato.",
      [each for each in all_of(sfumato) if each is not curator.Curator]),
     ("curator", "Curator", "sfumato.", [curator.Curator, options.Options, quote.Quote, quote.Expected,
-                                           planning.AllowancePlan, planning.PlannedQuestion]),
+                                           planning.BudgetPlan, planning.PlannedQuestion]),
     ("answer", "Answer", "", [answer.Answer, answer.Receipt, value.Estimate]),
     ("histogram", "Histogram", "", [histogram.Histogram, axis.Axis, axis.Bin]),
     ("ledger", "Ledger", "", [ledger.Ledger, draft.Policy, request.Request, request.Reservation, request.Replay,

@@ -28,15 +28,13 @@ TRUTH = float(VALUES.mean())
 
 def curator() -> sf.Curator:
     """Whose rows are these numbers; to measure errors it answers again and again, which an owner would not allow."""
-    table = sf.table(
-        pd.DataFrame({"x": VALUES}), columns={"x": sf.column(bounds=(-BOUND, BOUND))}, neighbours="replace"
-    )
-    return sf.Curator({"numbers": table}, allowance=10**6, replay=False)
+    table = sf.table(pd.DataFrame({"x": VALUES}), columns={"x": sf.column(bounds=(-BOUND, BOUND))}, neighbors="replace")
+    return sf.Curator({"numbers": table}, budget=10**6, replay=False)
 
 
 def methods(asked: sf.Curator) -> dict[str, Callable[[float], float]]:
     """Three ways to a private mean; each takes epsilon."""
-    sensitivity = sf.Sensitivity(2 * BOUND / PEOPLE, neighbours="replace")  # of a mean of a known number of people
+    sensitivity = sf.Sensitivity(2 * BOUND / PEOPLE, neighbors="replace")  # of a mean of a known number of people
     return {
         "private histogram": lambda e: sf.histogram(asked, "numbers", "x", bins=BINS, epsilon=e).mean().value,
         "perturbed mean": lambda e: sf.mechanisms.Laplace(sensitivity=sensitivity, epsilon=e).release(TRUTH),

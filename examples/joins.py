@@ -48,19 +48,22 @@ def people_and_sales() -> tuple[pd.DataFrame, pd.DataFrame]:
 def main(path: str = "joins.svg") -> sf.Answer:
     """Ask, print the averages beside the exact ones, write the chart, return the answer."""
     people, sales = people_and_sales()
-    catalogue = pd.DataFrame({"product": list(PRODUCTS), "category": [category for category, _ in PRODUCTS.values()]})
+    catalog = pd.DataFrame({"product": list(PRODUCTS), "category": [category for category, _ in PRODUCTS.values()]})
     tables = {
         "people": sf.table(
-            people, unit={"person": "id"}, most_rows=1, columns={"region": sf.column(keys=list(REGIONS))}
+            people, unit={"person": "id"}, max_rows_per_unit=1, columns={"region": sf.column(keys=list(REGIONS))}
         ),
         "sales": sf.table(
-            sales, unit={"person": "buyer"}, most_rows=MOST_PURCHASES, columns={"spend": sf.column(bounds=(0, 200))}
+            sales,
+            unit={"person": "buyer"},
+            max_rows_per_unit=MOST_PURCHASES,
+            columns={"spend": sf.column(bounds=(0, 200))},
         ),
-        "products": sf.public(catalogue, most_matches=1),  # everybody may read it; its categories become keys
+        "products": sf.public(catalog, most_matches=1),  # everybody may read it; its categories become keys
     }
-    curator = sf.Curator(tables, allowance=sf.Guarantee(epsilon=EPSILON))
+    curator = sf.Curator(tables, budget=sf.Guarantee(epsilon=EPSILON))
     answer = curator.ask(QUESTION, epsilon=EPSILON)
-    whole = sales.merge(catalogue).merge(people, left_on="buyer", right_on="id")
+    whole = sales.merge(catalog).merge(people, left_on="buyer", right_on="id")
     totals = whole.groupby(["id", "region", "category"])["spend"].sum()
     exact = totals.groupby(["region", "category"]).mean()
     print(f"{len(sales):,} purchases of {PEOPLE:,} people, epsilon {EPSILON}\n")

@@ -42,8 +42,8 @@ def main(path: str = "per_person.svg") -> dict[str, sf.Answer]:
     """Ask both, print them beside the exact values, write the chart, return the answers."""
     frame = sales()
     columns = {"shop": sf.column(keys=list(SHOPS)), "spend": sf.column(bounds=(0, 500))}
-    table = sf.table(frame, unit="person", most_rows=MOST_VISITS, columns=columns)
-    curator = sf.Curator({"sales": table}, allowance=sf.Guarantee(epsilon=2 * EPSILON))
+    table = sf.table(frame, unit="person", max_rows_per_unit=MOST_VISITS, columns=columns)
+    curator = sf.Curator({"sales": table}, budget=sf.Guarantee(epsilon=2 * EPSILON))
     answers = {name: curator.ask(sql, epsilon=EPSILON) for name, sql in _questions().items()}
     by_shop = frame.groupby("shop")["spend"]
     exact = {

@@ -40,8 +40,8 @@ def incomes() -> pd.DataFrame:
 def main(path: str = "quantiles.svg") -> sf.Answer:
     """Ask, print the quartiles beside the exact ones, write the chart, return the answer."""
     frame = incomes()
-    table = sf.table(frame, unit="person", most_rows=4, columns={"region": sf.column(keys=list(REGIONS))})
-    curator = sf.Curator({"incomes": table}, allowance=sf.Guarantee(epsilon=EPSILON))
+    table = sf.table(frame, unit="person", max_rows_per_unit=4, columns={"region": sf.column(keys=list(REGIONS))})
+    curator = sf.Curator({"incomes": table}, budget=sf.Guarantee(epsilon=EPSILON))
     answer = curator.ask(QUESTION, epsilon=EPSILON)
     exact = frame.groupby("region")["income"].quantile(list(QUARTILES.values())).unstack()
     print(f"{len(frame):,} incomes of {PEOPLE:,} people, epsilon {EPSILON}; {answer.receipt.remaining} is left\n")

@@ -1,6 +1,6 @@
 """How good a survey is in which nobody is trusted: `python examples/survey.py`.
 
-Made-up people answer which of forty shops they like best, and what rent they pay. Each answer is randomised before it
+Made-up people answer which of forty shops they like best, and what rent they pay. Each answer is randomized before it
 is sent. Printed are true and estimated shares at several epsilons, and how far they are off for several numbers of
 people, beside what was expected. Writes a chart, survey.svg unless another name is given.
 """
@@ -37,7 +37,7 @@ def main(path: str = "survey.svg") -> float:
         survey = sf.survey.design("Shops", [shop, rent], epsilon=2 * epsilon)  # epsilon each
         for people in PEOPLE:
             truth = made_up(people)
-            found = sf.survey.estimate(survey, sf.survey.randomise_all(survey, truth))
+            found = sf.survey.estimate(survey, sf.survey.randomize_all(survey, truth))
             shares = np.array([truth["shop"].count(row.label) / people for row in found["shop"].rows])
             off = float(np.sqrt(np.mean((np.array([row.value for row in found["shop"].rows]) - shares) ** 2)))
             expected = sf.survey.expected(survey, people)[0]
@@ -48,7 +48,7 @@ def main(path: str = "survey.svg") -> float:
             )
             worst = max(worst, off / expected.error)
             points.append(charts.Point(f"{people:,}", off, off, off, series=f"epsilon {epsilon:g}"))
-    title = f"Error of the shares of {SHOPS} shops, each answer randomised"
+    title = f"Error of the shares of {SHOPS} shops, each answer randomized"
     charts.with_intervals(points, charts.Names("people", "error of a share", title, "of each answer")).save(path)
     print(f"\nchart: {path}")
     return worst

@@ -35,9 +35,9 @@ def main(path: str = "unknown_keys.svg") -> dict[tuple[str, float], int]:
     """Ask at every epsilon, print what was found, write the chart, return how many products were found."""
     frame = purchases()
     buyers = frame.groupby("product")["person"].nunique()
-    table = sf.table(frame, unit="person", most_rows=9)
+    table = sf.table(frame, unit="person", max_rows_per_unit=9)
     # An owner would allow one of these answers, not all.
-    curator = sf.Curator({"purchases": table}, allowance=sf.Guarantee(epsilon=100, delta=1e-6))
+    curator = sf.Curator({"purchases": table}, budget=sf.Guarantee(epsilon=100, delta=1e-6))
     alone = int((buyers == 1).sum())
     print(f"{len(frame):,} purchases by {PEOPLE:,} people; of {len(buyers):,} products {alone} have one buyer\n")
     print(f"{'for the search':>32} {'epsilon':>8} {'found':>6} {'of purchases':>13} {'fewest buyers':>14}")

@@ -10,12 +10,14 @@ import os
 import socket
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
 from sqlalchemy import create_engine, make_url
 
+import lanes
 from programs import install
 
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -24,6 +26,21 @@ settings.load_profile("repeatable")
 GIVEN = "SFUMATO_TEST_POSTGRES"
 Addresses = Callable[[], str]
 _numbers = itertools.count()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give every test the marks of its lanes."""
+    for item in items:
+        folder = Path(__file__).parent
+        if item.path.is_relative_to(folder):
+            fixtures = set(getattr(item, "fixturenames", ()))
+            for lane in sorted(lanes.lanes_of(item.path.relative_to(folder).as_posix(), fixtures)):
+                item.add_marker(lane)
+
+
+def pytest_report_collectionfinish(items: list[pytest.Item]) -> str:
+    """Say how many tests each lane has, so that moving one is seen."""
+    return "lanes: " + ", ".join(f"{name} {number:,}" for name, number in lanes.count(items).items())
 
 
 @pytest.fixture(scope="session")

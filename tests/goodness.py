@@ -16,7 +16,7 @@ def p_value(
 ) -> float:
     """The chi-square p-value of integer samples against weights exp(log_weight(k)) on -reach .. reach.
 
-    Cells are runs of neighbouring integers, each with at least `expect` expected samples; what lies beyond `reach`
+    Cells are runs of neighboring integers, each with at least `expect` expected samples; what lies beyond `reach`
     counts with the outermost cells, so a sampler with too heavy tails does not escape.
     """
     samples = np.clip(np.asarray(samples, dtype=np.int64), -reach, reach)

@@ -34,7 +34,7 @@ def answer() -> Any:
 
 def survey() -> Any:
     asked = sf.survey.design("x", [sf.survey.one_of("q", EVIL, [EVIL, COMMENT]), sf.survey.yes_no("b")], 2)
-    sent = sf.survey.randomise_all(asked, {"q": [EVIL, COMMENT] * 20, "b": ["yes", "no"] * 20}, Seeded(1))
+    sent = sf.survey.randomize_all(asked, {"q": [EVIL, COMMENT] * 20, "b": ["yes", "no"] * 20}, Seeded(1))
     crossed = sf.survey.cross_table(asked, sent, "q", "b").plot()
     return altair.vconcat(sf.survey.estimate(asked, sent).plot(), crossed)
 

@@ -52,7 +52,7 @@ def test_many_dates_have_a_band_instead_of_bars_that_hide_each_other() -> None:
     assert found == ["area", "line"]
 
 
-def test_a_second_key_is_a_colour_with_its_legend() -> None:
+def test_a_second_key_is_a_color_with_its_legend() -> None:
     """Beside each other at one label."""
     chart = drawn([Point(label, 5, 4, 6, series) for label in "ab" for series in "wm"])
     encoding = chart["layer"][0]["encoding"]

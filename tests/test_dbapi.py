@@ -20,7 +20,7 @@ from sfumato.errors import BudgetExhausted, SfumatoError, UnsupportedQuery
 from sfumato.project import load
 
 PROJECT = """
-[allowance]
+[budget]
 epsilon = 100.0
 [populations.staff]
 tables = ["payroll"]
@@ -28,7 +28,7 @@ epsilon = 1.0
 [tables.people]
 source = "people.csv"
 unit = "person"
-most_rows = 2
+max_rows_per_unit = 2
 [tables.people.columns]
 region = { keys = ["north", "south", "it's"] }
 income = { type = "double", bounds = [0, 100000] }
@@ -36,7 +36,7 @@ day = { type = "date", dates = ["2026-01-01", "2026-01-03"] }
 [tables.payroll]
 source = "payroll.csv"
 unit = "clerk"
-most_rows = 1
+max_rows_per_unit = 1
 """
 BY_REGION = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
 
@@ -192,7 +192,7 @@ def test_the_table_tells_the_population(folder: Path) -> None:
     ("arguments", "message"),
     (
         ({"epsilon": -1}, "epsilon must be positive"),
-        ({"epsilon": 1, "confidense": 0.9}, "unknown option 'confidense'; did you mean 'confidence'"),
+        ({"epsilon": 1, "confidense": 0.9}, "unknown argument 'confidense'; did you mean 'confidence'"),
         ({"epsilon": 1, "population": "staf"}, "unknown population 'staf'; did you mean 'staff'"),
         ({"epsilon": 1, "project": "elsewhere.toml"}, "no project file"),
     ),

@@ -1,19 +1,31 @@
 """Every example in the README and in docs/ runs, and every link points somewhere.
 
-Python blocks of one page share one namespace, in order. A block of `>>>` lines is a doctest; another block just runs.
+Python blocks of one page share one namespace, in order. A block of `>>>` lines is a doctest; another block runs, and a
+`text` block that follows it is what it prints. A `console` block has commands after `$`, and what they print. Noise
+differs from run to run, so printed outputs are compared by `printed_outputs.py`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import doctest
+import io
 import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from printed_outputs import difference
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("decisions/*.md")])
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```python\n(.*?)^```(?:\n\n```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
+CONSOLE = re.compile(r"^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+ATTEMPTS = 5  # a printed output must agree in one of them: by noise alone it differs in less than one run of 20
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 
 each = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -37,9 +49,49 @@ def test_pages_that_keep_a_ledger_can_be_run_again_in_one_folder(
         run_examples(page)
 
 
+def test_the_printed_outputs_of_a_page_are_what_a_run_gives(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every page that shows commands with their output; false alarms are below 1e-6 (see `ATTEMPTS`)."""
+    monkeypatch.chdir(tmp_path)
+    shown = [(page, block[1]) for page in PAGES for block in CONSOLE.finditer(page.read_text())]
+    assert "README.md" in {page.name for page, _ in shown}
+    for page, block in shown:
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, written = part.partition("\n")
+            program, *arguments = shlex.split(command)
+            assert program == "sfumato", f"{page.name}: {command}"
+            said = often(written, lambda given=arguments: ran(given))
+            assert said == "", f"{page.name}: sfumato {shlex.join(arguments)}: {said}"
+
+
+def ran(arguments: list[str]) -> str:
+    """What a command prints."""
+    command = [sys.executable, "-m", "sfumato", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, encoding="utf-8").stdout
+
+
+def often(written: str, run: Callable[[], str]) -> str:
+    """How what is written differs from all of a few runs; empty: it agrees with one of them."""
+    found = ""
+    for _ in range(ATTEMPTS):
+        found = difference(written, run())
+        if not found:
+            break
+    return found
+
+
 def run_examples(page: Path) -> None:
-    """The blocks of a page, in order."""
+    """The blocks of a page, in order; from the beginning again where noise may be why an output differs."""
+    for attempt in range(ATTEMPTS):
+        found = _run_once(page)
+        if not found:
+            return
+        assert attempt + 1 < ATTEMPTS, f"{page.name}: {found}"
+
+
+def _run_once(page: Path) -> str:
+    """Run a page, and say how a printed output differs."""
     text, names = page.read_text(), {"__name__": "__example__"}
+    found = ""
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
     for block in BLOCK.finditer(text):
         line = text.count("\n", 0, block.start())
@@ -48,8 +100,11 @@ def run_examples(page: Path) -> None:
             runner.run(example, clear_globs=False)
             names = {**names, **example.globs}  # for the next block
         else:
-            exec(compile("\n" * (line + 1) + block[1], str(page), "exec"), names)
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(compile("\n" * (line + 1) + block[1], str(page), "exec"), names)
+            found = found or (difference(block[2], printed.getvalue()) if block[2] else "")
     assert runner.failures == 0
+    return found
 
 
 @each
@@ -93,7 +148,7 @@ def test_the_words_are_all_explained() -> None:
     """Every term of the vocabulary has its row."""
     words = (ROOT / "docs/concepts/words.md").read_text()
     for word in (
-        *("unit", "neighbours", "sensitivity", "mechanism", "loss", "guarantee", "zCDP", "rho"),
+        *("unit", "neighbors", "sensitivity", "mechanism", "loss", "guarantee", "zCDP", "rho"),
         *("dominating pair", "lattice", "bracket", "filter", "odometer"),
     ):
         assert f"\n| {word} | " in words

@@ -42,7 +42,7 @@ def test_the_readme_needs_no_extra(tmp_path: Path, bare: str) -> None:
     programs = [block for block in re.findall(r"^```python\n(.*?)^```", README, re.M | re.S) if ">>>" not in block]
     done = python("\n".join(programs), tmp_path, bare)
     assert done.code == 0 and "epsilon 2 of 3" in done.out, done.err
-    assert len(programs) == 2
+    assert len(programs) == 1
 
 
 def test_demo_charts_and_ledger_need_no_extra(tmp_path: Path, bare: str) -> None:

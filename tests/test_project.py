@@ -19,7 +19,7 @@ from sfumato.project import EVERYONE, load
 WHOLE = """
 [ledger]
 url = "sqlite:///ledger.db"
-[allowance]
+[budget]
 epsilon = 3.0
 delta = 1e-9
 [populations.staff]
@@ -29,8 +29,8 @@ epsilon = 0.1
 source = "data/people.parquet"
 version = "2026-11"
 unit = ["person_id", "day"]
-neighbours = "replace"
-most_rows = 5
+neighbors = "replace"
+max_rows_per_unit = 5
 [tables.people.columns]
 income = { type = "double", bounds = [0, 200000] }
 region = { keys = ["north", "south"] }
@@ -41,7 +41,7 @@ day = { dates = ["2026-01-01", "2026-12-31", "month"] }
 source = "payroll.csv"
 unit = "id"
 """
-LEAST = '[allowance]\nepsilon = 1\n[tables.people]\nsource = "payroll.csv"\n'
+LEAST = '[budget]\nepsilon = 1\n[tables.people]\nsource = "payroll.csv"\n'
 
 
 @pytest.fixture
@@ -65,9 +65,9 @@ def test_a_project_file_declares_what_python_declares(folder: Path) -> None:
     people = table(
         folder / "data" / "people.parquet",
         unit=["person_id", "day"],
-        neighbours="replace",
+        neighbors="replace",
         version="2026-11",
-        most_rows=5,
+        max_rows_per_unit=5,
         columns={
             "income": column(type="double", bounds=(0, 200_000)),
             "region": column(keys=["north", "south"]),
@@ -77,7 +77,7 @@ def test_a_project_file_declares_what_python_declares(folder: Path) -> None:
         },
     )
     assert project.tables["people"] == people
-    assert project.allowance == Guarantee(epsilon=3, delta=1e-9)
+    assert project.budget == Guarantee(epsilon=3, delta=1e-9)
     assert project.ledger == f"sqlite:///{folder}/ledger.db"
 
 
@@ -88,8 +88,8 @@ def test_every_table_is_in_one_population(folder: Path) -> None:
         "staff": {"payroll"},
         EVERYONE: {"people"},
     }
-    assert project.populations["staff"].allowance.epsilon == Fraction(1, 10)
-    assert project.populations[EVERYONE].allowance == project.allowance
+    assert project.populations["staff"].budget.epsilon == Fraction(1, 10)
+    assert project.populations[EVERYONE].budget == project.budget
 
 
 def test_a_short_file_is_enough_and_a_folder_may_be_named(folder: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_short_file_is_enough_and_a_folder_may_be_named(folder: Path) -> None:
     write(folder, LEAST)
     project = load(folder)
     assert project.ledger == str(folder / "ledger.db")
-    assert project.tables["people"].most_rows == 1
+    assert project.tables["people"].max_rows_per_unit == 1
     assert list(project.populations) == [EVERYONE]
 
 
@@ -124,14 +124,14 @@ def test_a_ledger_that_forgets_is_refused(folder: Path, url: str) -> None:
 
 SLIPS = [
     ("[tables.people]", "[tabels.people]", r"^tabels: unknown key; did you mean 'tables'\?$"),
-    ("most_rows", "max_rows", r"^tables\.people\.max_rows: unknown key; did you mean 'most_rows'\?$"),
+    ("max_rows_per_unit", "max_rows", r"^tables\.people\.max_rows: unknown key; did you mean 'max_rows_per_unit'\?$"),
     (
         "[tables.people.columns]",
         "[tables.people.colums]",
         r"^tables\.people\.colums: unknown key; did you mean 'columns'\?$",
     ),
     ("bounds", "bound", r"^tables\.people\.columns\.income\.bound: unknown key; did you mean 'bounds'\?$"),
-    ("delta", "detla", r"^allowance\.detla: unknown key; did you mean 'delta'\?$"),
+    ("delta", "detla", r"^budget\.detla: unknown key; did you mean 'delta'\?$"),
     ("url", "uri", r"^ledger\.uri: unknown key; did you mean 'url'\?$"),
     (
         'tables = ["payroll"]',
@@ -142,9 +142,9 @@ SLIPS = [
     ('["payroll"]', "[1]", r"^populations\.staff\.tables: unknown table 1"),
     ('["payroll"]', '"payroll"', r"^populations\.staff\.tables: expected a list; got a text$"),
     ("income =", "incom =", r"^tables\.people: people\.parquet: unknown column 'incom'; did you mean 'income'\?$"),
-    ("epsilon = 3.0", "", r"^allowance\.epsilon: missing"),
-    ("epsilon = 3.0", "epsilon = '3'", r"^allowance: epsilon must be a number; got '3'"),
-    ("epsilon = 3.0", "epsilon = -1", r"^allowance: epsilon must be positive; got -1"),
+    ("epsilon = 3.0", "", r"^budget\.epsilon: missing"),
+    ("epsilon = 3.0", "epsilon = '3'", r"^budget: epsilon must be a number; got '3'"),
+    ("epsilon = 3.0", "epsilon = -1", r"^budget: epsilon must be positive; got -1"),
     ("epsilon = 0.1", "epsilon = nan", r"^populations\.staff: epsilon must be a finite number"),
     ('url = "sqlite:///ledger.db"', "url = 1", r"^ledger\.url: expected a text; got a number$"),
     ('source = "payroll.csv"', "", r"^tables\.payroll\.source: missing"),
@@ -165,7 +165,7 @@ SLIPS = [
         r"^tables\.payroll\.unit: expected a text, a list of texts, or a section .*; got a list",
     ),
     ('"2026-11"', "2026", r"^tables\.people: version must be a short text; got 2026"),
-    ("most_rows = 5", "most_rows = true", r"^tables\.people: most_rows must be a whole number"),
+    ("max_rows_per_unit = 5", "max_rows_per_unit = true", r"^tables\.people: max_rows_per_unit must be a whole number"),
     ("[0, 200000]", "[0]", r"^tables\.people\.columns\.income: bounds must be two numbers"),
     ('"double"', "7", r"^tables\.people\.columns\.income: type must be one of"),
     ('["north", "south"]', '"north"', r"^tables\.people\.columns\.region: keys: expected a list; got a text"),
@@ -198,7 +198,7 @@ def test_every_slip_is_found_with_its_place(folder: Path, right: str, wrong: str
 
 
 def test_a_table_belongs_to_one_population(folder: Path) -> None:
-    """Or its people would have two allowances."""
+    """Or its people would have two budgets."""
     twice = f'{WHOLE}[populations.other]\nepsilon = 1\ntables = ["payroll"]\n'
     with pytest.raises(
         InvalidArgument, match=r"populations\.other\.tables: 'payroll' is in population 'staff' already"
@@ -206,12 +206,12 @@ def test_a_table_belongs_to_one_population(folder: Path) -> None:
         load(write(folder, twice))
 
 
-def test_a_project_needs_an_allowance_and_tables(folder: Path) -> None:
+def test_a_project_needs_an_budget_and_tables(folder: Path) -> None:
     """Nothing may be spent that nobody allowed."""
-    with pytest.raises(InvalidArgument, match=r"allowance: missing; write a section \[allowance\]"):
+    with pytest.raises(InvalidArgument, match=r"budget: missing; write a section \[budget\]"):
         load(write(folder, ""))
     with pytest.raises(InvalidArgument, match=r"tables: missing; write a section \[tables.NAME\]"):
-        load(write(folder, "[allowance]\nepsilon = 1"))
+        load(write(folder, "[budget]\nepsilon = 1"))
 
 
 def test_a_file_that_cannot_be_read_is_refused(folder: Path) -> None:
@@ -219,7 +219,7 @@ def test_a_file_that_cannot_be_read_is_refused(folder: Path) -> None:
     with pytest.raises(SourceNotFound, match=r"no project file at .*sfumato init"):
         load(folder / "other.toml")
     with pytest.raises(InvalidArgument, match=r"sfumato\.toml is not TOML: .*line 2, column 9"):
-        load(write(folder, "[allowance]\nepsilon 1"))
+        load(write(folder, "[budget]\nepsilon 1"))
     (folder / "sfumato.toml").write_bytes(b"\xff")
     with pytest.raises(InvalidArgument, match="UTF-8"):
         load(folder)
@@ -228,4 +228,4 @@ def test_a_file_that_cannot_be_read_is_refused(folder: Path) -> None:
 def test_an_unknown_key_has_its_own_class(folder: Path) -> None:
     """As every name that is not there."""
     with pytest.raises(UnknownName):
-        load(write(folder, "colour = 1"))
+        load(write(folder, "color = 1"))

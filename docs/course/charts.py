@@ -17,11 +17,11 @@ from typing import Any
 import altair
 
 import sfumato as sf
-from sfumato.charts import BLUE, GREY, ORANGE, Bar, Names, over_bins
+from sfumato.charts import BLUE, GRAY, ORANGE, Bar, Names, over_bins
 
 FOLDER = Path(__file__).resolve().parents[1] / "images"
 GREEN, PURPLE = "#4f9a5b", "#8a5fa8"
-COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
+COLORS = (BLUE, ORANGE, GREEN, PURPLE)
 Curves = Mapping[str, Sequence[tuple[float, float]]]
 
 
@@ -43,7 +43,7 @@ def _curves(curves: Curves, title: str, along: str, up: str, *, subtitle: str = 
                 axis=_axis(xs, "x" in log, options.get("ticks", "~g" if "x" in log else ",~f")),
             ),
             y=altair.Y("y:Q", title=up, scale=y_scale, axis=_axis(ys, "y" in log, "~g" if "y" in log else ",~f")),
-            color=_colour(curves),
+            color=_color(curves),
         )
         .properties(width=480, height=280)
     )
@@ -67,21 +67,21 @@ def _bars(bars: Mapping[str, Mapping[Any, float]], title: str, along: str, up: s
             x=altair.X("label:N", title=along, sort=None, axis=altair.Axis(labelAngle=0)),
             xOffset=altair.XOffset("of:N", sort=None),
             y=altair.Y("y:Q", title=up, axis=altair.Axis(format=",~f")),
-            color=_colour(bars),
+            color=_color(bars),
         )
         .properties(width=480, height=280)
     )
 
 
-def _colour(names: Mapping[str, Any]) -> Any:
+def _color(names: Mapping[str, Any]) -> Any:
     """One for each name, told below the picture if there are several."""
-    scale = altair.Scale(domain=list(names), range=COLOURS[: len(names)])
+    scale = altair.Scale(domain=list(names), range=COLORS[: len(names)])
     legend = altair.Legend(orient="bottom", columns=2, labelLimit=400) if len(names) > 1 else None
     return altair.Color("of:N", title=None, sort=None, scale=scale, legend=legend)
 
 
 def _title(title: str, subtitle: str) -> Any:
-    return altair.TitleParams(title, subtitle=[subtitle] if subtitle else [], subtitleColor=GREY, anchor="start")
+    return altair.TitleParams(title, subtitle=[subtitle] if subtitle else [], subtitleColor=GRAY, anchor="start")
 
 
 def two_worlds() -> Any:
@@ -94,7 +94,7 @@ def two_worlds() -> Any:
     }
     return _bars(
         bars, "A noisy count of the ill, in two worlds", "published number", "probability",
-        subtitle="epsilon 0.5: no bar is more than 1.65 times its neighbour",
+        subtitle="epsilon 0.5: no bar is more than 1.65 times its neighbor",
     )  # fmt: skip
 
 
@@ -213,7 +213,7 @@ def noisy_histogram() -> Any:
     bins, people = 20, 1_000
     values = [NormalDist().inv_cdf((k + 0.5) / people) for k in range(people)]
     width = sf.mechanisms.Laplace(
-        sf.Sensitivity(2, neighbours="replace"), epsilon=0.1, size=bins
+        sf.Sensitivity(2, neighbors="replace"), epsilon=0.1, size=bins
     ).error(confidence=0.95)  # fmt: skip
     edges = [-4 + 0.4 * j for j in range(bins + 1)]
     counts = [sum(low <= value < high for value in values) for low, high in itertools.pairwise(edges)]
@@ -242,7 +242,7 @@ def choosing() -> Any:
 
 def uniqueness() -> Any:
     """How many of the students of lesson 12 are unique, by the columns that somebody knows; from its own example."""
-    lesson = (Path(__file__).parent / "12-older-defences.md").read_text("utf-8")
+    lesson = (Path(__file__).parent / "12-older-defenses.md").read_text("utf-8")
     names: dict[str, Any] = {}
     block = lesson.split("```python\n")[1].split("```")[0]
     exec("".join(example.source for example in doctest.DocTestParser().get_examples(block)), names)

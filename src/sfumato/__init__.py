@@ -13,16 +13,19 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from sfumato import accounting, mechanisms
+from sfumato import renames as _renames
 from sfumato.curator.curator import Curator
 from sfumato.curator.quick import ask
-from sfumato.curator.tabulate import histogram
+from sfumato.curator.tabulate.tabulate import histogram
 from sfumato.dataset.column import column
 from sfumato.dataset.keys import dates
 from sfumato.dataset.public import keys_from
 from sfumato.dataset.public_table import public
 from sfumato.dataset.table import table, through
+from sfumato.embedded.resources import Resources
+from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
 from sfumato.privacy.sensitivity import Norm, Sensitivity
 from sfumato.privacy.unit import Unit
 
@@ -31,13 +34,15 @@ if TYPE_CHECKING:
     from sfumato import surveys as survey
     from sfumato.risk.assess import risk_report
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Curator",
     "Guarantee",
-    "Neighbours",
+    "Ledger",
+    "Neighbors",
     "Norm",
+    "Resources",
     "Sensitivity",
     "Unit",
     "accounting",
@@ -67,7 +72,11 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        raise AttributeError(f"module 'sfumato' has no attribute {name!r}")
+        raise AttributeError(_renames.current("name", name) or f"module 'sfumato' has no attribute {name!r}")
     module, part = _LATER[name]
     found = importlib.import_module(module)
     return found if part is None else getattr(found, part)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -27,12 +27,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from sfumato import checks
-from sfumato.curator.answer import Answer
+from sfumato.curator.answers.answer import Answer
 from sfumato.curator.curator import Curator
 from sfumato.curator.options import Options
 from sfumato.errors import (
     BudgetExhausted,
     EngineFailed,
+    EngineUnavailable,
     InvalidArgument,
     LedgerBroken,
     LedgerUnavailable,
@@ -41,9 +42,9 @@ from sfumato.errors import (
     Refused,
     SfumatoError,
 )
-from sfumato.plan.parameters import Parameters
-from sfumato.plan.parse import parse
+from sfumato.plan.syntax.parameters import Parameters
 from sfumato.project import FILE, Project, load
+from sfumato.suggestions import takes
 
 apilevel = "2.0"
 threadsafety = 2  # threads may share a connection, but not a cursor
@@ -92,7 +93,10 @@ class NotSupportedError(DatabaseError):
 
 # The first that fits.
 _ERRORS: tuple[tuple[type[SfumatoError], type[DatabaseError]], ...] = (
-    *((kind, OperationalError) for kind in (BudgetExhausted, NotGranted, Paused, EngineFailed, LedgerUnavailable)),
+    *(
+        (kind, OperationalError)
+        for kind in (BudgetExhausted, NotGranted, Paused, EngineFailed, EngineUnavailable, LedgerUnavailable)
+    ),
     (LedgerBroken, InternalError),
     (Refused, ProgrammingError),
     (InvalidArgument, ProgrammingError),
@@ -109,7 +113,7 @@ def _in_its_words() -> Iterator[None]:
         raise
     except SfumatoError as refusal:
         kind = next(wanted for given, wanted in _ERRORS if isinstance(refusal, given))
-        raise kind(str(refusal)) from refusal
+        raise kind(refusal.message, refusal.fix) from refusal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,6 +143,8 @@ def TimeFromTicks(ticks: float) -> datetime.time:  # noqa: N802 - the name is th
     return TimestampFromTicks(ticks).time()
 
 
+@_in_its_words()
+@takes("write sfumato.dbapi.connect('sfumato.toml', epsilon=0.5)")
 def connect(
     project: str | os.PathLike[str] | Project = FILE,
     *,
@@ -147,22 +153,36 @@ def connect(
     analyst: str = "analyst",
     population: str | None = None,
     intervals: bool = False,
-    **options: Any,
+    noise: str | None = None,
+    confidence: checks.Number = 0.95,
+    max_rows_per_unit: int | None = None,
+    estimate_bounds: bool = False,
+    simultaneous: bool = False,
+    tidy: bool = False,
 ) -> Connection:
     """Open a project for questions that cost `epsilon` each; a cursor may have another: `cursor.epsilon = 0.5`.
 
     project      a project file, its folder, or what `sfumato.project.load` returned
     population   whom the questions are about; left out: found by the table that a question names
     intervals    whether each estimate comes with two more columns, NAME_low and NAME_high
-    options      those of `Curator.ask`: confidence, bound, tidy and others
+    delta, noise, confidence, max_rows_per_unit, estimate_bounds, simultaneous, tidy
+                 as in `Curator.ask`
 
     """
-    with _in_its_words():
-        Options.read({"delta": delta, **options})  # a misspelt one is refused now
-        checks.positive(epsilon=epsilon)
-        opened = project if isinstance(project, Project) else load(project)  # type: ignore[arg-type]
-        asking = _Asking(opened, analyst, population, intervals, {"delta": delta, **options})
-        return Connection(asking, epsilon)
+    options: dict[str, Any] = {
+        "delta": delta,
+        "noise": noise,
+        "confidence": confidence,
+        "max_rows_per_unit": max_rows_per_unit,
+        "estimate_bounds": estimate_bounds,
+        "simultaneous": simultaneous,
+        "tidy": tidy,
+    }
+    Options(**options)  # a wrong one is refused now
+    checks.positive(epsilon=epsilon)
+    opened = project if isinstance(project, Project) else load(project)  # type: ignore[arg-type]
+    asking = _Asking(opened, analyst, population, intervals, options)
+    return Connection(asking, epsilon)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,9 +240,8 @@ class Connection:
         """The answer; values are bound in the tree, and the text that is asked is printed from it."""
         self._check_open()
         asking = self._asking
-        question = parse(operation, parameters).sql() if parameters else operation
-        curator = self._curator(asking.population or asking.project.population_of(question))
-        return curator.ask(question, epsilon=epsilon, analyst=asking.analyst, **asking.options)
+        curator = self._curator(asking.population or asking.project.population_of(operation, parameters))
+        return curator.ask(operation, parameters=parameters, epsilon=epsilon, analyst=asking.analyst, **asking.options)
 
     def _curator(self, population: str) -> Curator:
         with self._lock:

@@ -16,22 +16,78 @@
     ├── LedgerUnavailable        the ledger cannot be read or written now
     ├── LedgerBroken             the ledger was changed, is torn, or is not the one that is known
     └── Refused                  a request that is understood and denied
-        ├── UnsupportedQuery     SQL that is not answered
+        ├── UnsupportedQuery     SQL that is not supported
         ├── UnboundedColumn      a column whose values nobody bounded
-        ├── NotGranted           nobody granted an allowance, or it has ended
+        ├── NotGranted           nobody granted a budget, or it has ended
         ├── Paused               a question failed after it was charged; the owner has to look first
+        ├── EngineUnavailable    the engine cannot begin, or a source cannot be opened now; nothing was charged
         ├── OutOfReach           no epsilon that may be spent gives the wanted accuracy
         └── BudgetExhausted      it would cost more than is left
 
-A message says what was expected, what came and what helps. Only `OutsideRange` and `WrongShape` may speak of a value
+A message says what was expected, what came and what helps. What helps may be given apart, as `fix`. Options in either
+are data (`sfumato.phrases`): Python spells `epsilon=0.5`, the command line `--epsilon 0.5`.
+
+>>> from sfumato.phrases import Option, Phrase
+>>> error = InvalidArgument("epsilon must be given; got none", fix=Phrase("for example ", Option("epsilon", 0.5)))
+>>> print(error)
+epsilon must be given; got none; for example epsilon=0.5
+>>> error.fix.parts[1]
+Option(name='epsilon', value=0.5)
+
+Only `OutsideRange` and `WrongShape` may speak of a value
 that a caller handed to a mechanism directly; no other message ever depends on private data.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Self
+
+from sfumato.phrases import Phrase, Term
+
 
 class SfumatoError(Exception):
-    """The root: `except SfumatoError` catches every refusal of this package."""
+    """The root: `except SfumatoError` catches every refusal of this package.
+
+    message   what was refused, what was expected and what came; text, or a `Phrase`
+    fix       what helps; "" where the message says it, or nothing does
+    """
+
+    def __init__(self, message: str = "", fix: str | Term = "") -> None:
+        helps = fix if isinstance(fix, str) else Phrase(fix)
+        super().__init__(*((message, helps) if helps else (message,)))  # args reach copies and other processes
+
+    @property
+    def message(self) -> str:
+        """The refusal without what helps."""
+        first = self.args[0] if self.args else ""
+        return first if isinstance(first, str) else str(first)
+
+    @property
+    def fix(self) -> str:
+        """What helps, if it was given apart."""
+        return self.args[1] if len(self.args) > 1 else ""
+
+    @property
+    def text(self) -> Phrase:
+        """The message and what helps, in one."""
+        apart = " " if self.message.endswith(".") else "; "
+        return Phrase(self.message, apart, self.fix) if self.fix else Phrase(self.message)
+
+    def __str__(self) -> str:
+        return str(self.text)
+
+    def at(self, place: str) -> Self:
+        """The same error with the place before its message."""
+        return type(self)(Phrase(f"{place}: ", self.message), self.fix)
+
+    def reworded(self, change: Callable[[str], str]) -> Self:
+        """The same error with the text between its terms changed."""
+        return type(self)(_reworded(self.message, change), _reworded(self.fix, change))
+
+
+def _reworded(text: str, change: Callable[[str], str]) -> Phrase:
+    return Phrase(*(change(part) if isinstance(part, str) else part for part in Phrase(text).parts))
 
 
 class InvalidArgument(SfumatoError, ValueError):
@@ -83,7 +139,7 @@ class OutOfReach(Refused):
 
 
 class UnsupportedQuery(Refused):
-    """SQL that is not answered."""
+    """SQL that is not supported."""
 
 
 class UnboundedColumn(Refused):
@@ -107,11 +163,15 @@ class LedgerBroken(SfumatoError):
 
 
 class NotGranted(Refused):
-    """Nobody granted an allowance for this, or it has ended."""
+    """Nobody granted a budget for this, or it has ended."""
 
 
 class Paused(Refused):
     """A question failed after it was charged; the owner has to look first."""
+
+
+class EngineUnavailable(Refused):
+    """The engine cannot begin, or a source cannot be opened now; nothing was charged."""
 
 
 class EngineTimeout(EngineFailed):

@@ -1,8 +1,14 @@
-"""A project file, `sfumato.toml`, read into tables, populations and an allowance.
+"""A project file, `sfumato.toml`, read into tables, populations and a budget.
 
     [ledger]
     url = "sqlite:///ledger.db"            # the default, beside this file
-    [allowance]                            # for everyone in tables that no population names
+    witness = "/elsewhere/ledger.witness"  # keeps its last head and balance; without it there is none
+    [resources]                            # of this machine, for DuckDB
+    threads = 2
+    memory_limit = "4GB"
+    temp_directory = "/var/tmp"            # for rows that do not fit into memory
+    max_temp_directory_size = "50GB"
+    [budget]                            # for everyone in tables that no population names
     epsilon = 3.0
     delta = 1e-9
     [populations.staff]                    # where tables hold different people
@@ -12,8 +18,8 @@
     source = "people.parquet"
     version = "2026-11"
     unit = "person_id"
-    neighbours = "add-remove"
-    most_rows = 50
+    neighbors = "add-remove"
+    max_rows_per_unit = 50
     [tables.items]                         # rows of orders, and so of whoever placed these
     source = "items.parquet"
     unit = { through = "orders", on = "order_id" }
@@ -29,39 +35,45 @@
     age = { range = [0, 120] }             # both included
     month = { dates = ["2026-01-01", "2026-12-31", "month"] }
 
-An unknown key is refused with its place: a misspelt `bounds` that is passed over would be a bound that nobody declared.
+An unknown key is refused with its place: if a misspelled `bounds` were ignored, no bounds would be declared.
 Relative paths start in the file's folder.
 """
 
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from sfumato import checks
+from sfumato import checks, renames
 from sfumato.curator.curator import EVERYONE, Curator
 from sfumato.curator.tables import check_public
 from sfumato.dataset.column import Column, column
 from sfumato.dataset.keys import dates
-from sfumato.dataset.name import at, distinct, nearest
 from sfumato.dataset.population import Population, check_apart
 from sfumato.dataset.public_table import PublicTable, public
-from sfumato.dataset.source import read_source
+from sfumato.dataset.sources.source import read_source
 from sfumato.dataset.table import Table, table, through
-from sfumato.errors import InvalidArgument, SourceNotFound, UnknownName, UnsupportedQuery
+from sfumato.embedded.database import DEFAULT
+from sfumato.embedded.resources import Resources
+from sfumato.errors import InvalidArgument, UnknownName, UnsupportedQuery
+from sfumato.input_files import read_toml
 from sfumato.ledger.ledger import Ledger
-from sfumato.plan.parse import parse
+from sfumato.plan.syntax.parameters import Parameters
+from sfumato.plan.syntax.parse import parse
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.suggestions import at, distinct, nearest
 
 FILE = "sfumato.toml"
 LEDGER = "ledger.db"  # beside the project file, unless another is named
-_TOP = ("ledger", "allowance", "populations", "tables", "public")
-_TABLE = ("source", "version", "unit", "neighbours", "most_rows", "columns")
+_DRAFT = "draft one from a table: sfumato init data.csv"
+_TOP = ("ledger", "resources", "budget", "populations", "tables", "public")
+_LEDGER = ("url", "witness")
+_RESOURCES = ("threads", "memory_limit", "temp_directory", "max_temp_directory_size")
+_TABLE = ("source", "version", "unit", "neighbors", "max_rows_per_unit", "columns")
 _PUBLIC = ("source", "version", "most_matches", "columns")
 _COLUMN = ("type", "bounds", "keys", "range", "dates")
 _WORDS: tuple[tuple[type, str], ...] = (
@@ -79,14 +91,16 @@ class Project:
     """What a project file declares; each table is in one of the populations."""
 
     tables: Mapping[str, Table] = field(hash=False)
-    allowance: Guarantee
+    budget: Guarantee
     ledger: str
     populations: Mapping[str, Population] = field(hash=False)
     public: Mapping[str, PublicTable] = field(hash=False)
+    resources: Resources = DEFAULT
+    witness: str | None = None
 
-    def open_ledger(self) -> Ledger:
-        """The ledger of all populations."""
-        return Ledger.open(self.ledger)
+    def open_ledger(self, *, create: bool | None = None) -> Ledger:
+        """The ledger of all populations; `create` as in `Ledger.open`."""
+        return Ledger.open(self.ledger, create=create, witness=self.witness)
 
     def curator(self, population: str | None = None, *, ledger: Ledger | None = None) -> Curator:
         """The curator of a population; of the only one, where there is one."""
@@ -99,17 +113,23 @@ class Project:
             raise UnknownName(f"unknown population {chosen!r}; {nearest(chosen, self.populations)}")
         people = self.populations[chosen]
         tables: dict[str, Table | PublicTable] = {**people.tables, **self.public}
-        return Curator(tables, allowance=people.allowance, ledger=ledger or self.open_ledger(), population=chosen)
+        return Curator(
+            tables,
+            budget=people.budget,
+            ledger=ledger or self.open_ledger(),
+            population=chosen,
+            resources=self.resources,
+        )
 
-    def population_of(self, question: str) -> str:
+    def population_of(self, question: str, parameters: Parameters = ()) -> str:
         """The population that a question is about, by the tables that it names."""
-        named = {name.lower() for name in parse(question).tables()}
+        named = {name.lower() for name in parse(question, parameters).tables()}
         found = [
             name for name, people in self.populations.items() if named & {table.lower() for table in people.tables}
         ]
         if len(found) > 1:
             raise UnsupportedQuery(
-                f"a question is about one population; got tables of {' and '.join(found)}: each has its own allowance, "
+                f"a question is about one population; got tables of {' and '.join(found)}: each has its own budget, "
                 "and nothing says who is in both; ask them apart, or put the tables into one population"
             )
         return (found or [next(iter(self.populations))])[0]  # it will refuse the unknown table, and offer another name
@@ -118,9 +138,9 @@ class Project:
 def load(path: str | Path = FILE) -> Project:
     """Read a project file, or the one in a folder; of the tables' sources only the schemas are read."""
     file = Path(path).absolute()
-    file = file / FILE if file.is_dir() else file
-    raw = _section(_parse(file), "", _TOP)
-    for needed in ("allowance", "tables"):
+    file = file / FILE if os.path.isdir(file) else file
+    raw = _section(read_toml(file, f"no project file at {str(file)!r}; {_DRAFT}"), "", _TOP)
+    for needed in ("budget", "tables"):
         if not raw.get(needed):
             raise InvalidArgument(
                 f"{needed}: missing; write a section [{needed}{'.NAME' if needed == 'tables' else ''}]"
@@ -134,30 +154,17 @@ def load(path: str | Path = FILE) -> Project:
     }
     distinct([*tables, *listed], what="table", where="tables")
     check_public(tables, listed)
-    allowance = _allowance(_section(raw["allowance"], "allowance", ("epsilon", "delta")), "allowance")
-    populations = _populations(_section(raw.get("populations", {}), "populations"), tables, allowance)
+    budget = _budget(_section(raw["budget"], "budget", ("epsilon", "delta")), "budget")
+    populations = _populations(_section(raw.get("populations", {}), "populations"), tables, budget)
     return Project(
         MappingProxyType(tables),
-        allowance,
+        budget,
         _ledger(raw, file.parent),
         MappingProxyType(populations),
         MappingProxyType(listed),
+        _resources(raw.get("resources", {}), file.parent),
+        _witness(raw, file.parent),
     )
-
-
-def _parse(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(file.read_text("utf-8"))
-    except FileNotFoundError:
-        raise SourceNotFound(
-            f"no project file at {str(file)!r}; draft one from a table: sfumato init data.csv"
-        ) from None
-    except UnicodeDecodeError:
-        raise InvalidArgument(f"{file.name} must be written in UTF-8; got another encoding; save it anew") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidArgument(f"{file.name} is not TOML: {error}") from None
-    except OSError as error:
-        raise InvalidArgument(f"{file.name} cannot be read: {error.strerror}") from None
 
 
 def _table(given: object, place: str, folder: Path) -> Table:
@@ -173,7 +180,7 @@ def _table(given: object, place: str, folder: Path) -> Table:
         name: _column(each, f"{place}.columns.{name}")
         for name, each in _section(raw.get("columns", {}), f"{place}.columns").items()
     }
-    rest = {key: raw[key] for key in ("version", "neighbours", "most_rows") if key in raw}
+    rest = {key: raw[key] for key in ("version", "neighbors", "max_rows_per_unit") if key in raw}
     with at(place):
         return table(source, unit=unit, columns=columns, **rest)
 
@@ -241,7 +248,7 @@ def _keys(raw: dict[str, Any]) -> Any:
     return None
 
 
-def _populations(raw: dict[str, Any], tables: Mapping[str, Table], allowance: Guarantee) -> dict[str, Population]:
+def _populations(raw: dict[str, Any], tables: Mapping[str, Table], budget: Guarantee) -> dict[str, Population]:
     populations: dict[str, Population] = {}
     homes: dict[str, str] = {}
     for name, given in raw.items():
@@ -251,28 +258,33 @@ def _populations(raw: dict[str, Any], tables: Mapping[str, Table], allowance: Gu
         section = _section(given, place, ("tables", "epsilon", "delta"))
         members = _expect(section.get("tables", []), list, f"{place}.tables")
         for member in members:
-            if member not in tables:
+            if not isinstance(member, str) or member not in tables:
                 raise UnknownName(f"{place}.tables: unknown table {member!r}; {nearest(str(member), tables)}")
             if homes.setdefault(member, name) != name:
                 raise InvalidArgument(
                     f"{place}.tables: {member!r} is in population {homes[member]!r} already; keep one"
                 )
-        populations[name] = Population(name, _allowance(section, place), {member: tables[member] for member in members})
+        populations[name] = Population(name, _budget(section, place), {member: tables[member] for member in members})
     if rest := {name: each for name, each in tables.items() if name not in homes}:
-        populations[EVERYONE] = Population(EVERYONE, allowance, rest)
+        populations[EVERYONE] = Population(EVERYONE, budget, rest)
     check_apart(populations.values())
     return populations
 
 
-def _allowance(raw: dict[str, Any], place: str) -> Guarantee:
+def _budget(raw: dict[str, Any], place: str) -> Guarantee:
     if "epsilon" not in raw:
         raise InvalidArgument(f"{place}.epsilon: missing; say what may be spent, for example epsilon = 1.0")
     with at(place):
         return Guarantee(raw["epsilon"], raw.get("delta", 0))
 
 
+def _witness(raw: dict[str, Any], folder: Path) -> str | None:
+    section = raw.get("ledger", {})
+    return os.path.join(folder, _expect(section["witness"], str, "ledger.witness")) if "witness" in section else None
+
+
 def _ledger(raw: dict[str, Any], folder: Path) -> str:
-    section = _section(raw.get("ledger", {}), "ledger", ("url",))
+    section = _section(raw.get("ledger", {}), "ledger", _LEDGER)
     url: str = _expect(section.get("url", LEDGER), str, "ledger.url")
     if "://" in url and not url.startswith("sqlite"):
         return url
@@ -284,11 +296,21 @@ def _ledger(raw: dict[str, Any], folder: Path) -> str:
     return f"{scheme}{parted}{os.path.join(folder, path)}"
 
 
+def _resources(given: object, folder: Path) -> Resources:
+    raw = dict(_section(given, "resources", _RESOURCES))
+    with at("resources"):
+        if "temp_directory" in raw:
+            raw["temp_directory"] = folder / _expect(raw["temp_directory"], str, "temp_directory")
+        return Resources(**raw)
+
+
 def _section(value: object, place: str, known: tuple[str, ...] | None = None) -> dict[str, Any]:
     section: dict[str, Any] = _expect(value, dict, place)
     for key in section:
         if known is not None and key not in known:
-            raise UnknownName(f"{place}{'.' if place else ''}{key}: unknown key; {nearest(key, known)}")
+            said = renames.current("key", key)
+            helps = f"{said}; sfumato migrate rewrites the file" if said else f"unknown key; {nearest(key, known)}"
+            raise UnknownName(f"{place}{'.' if place else ''}{key}: {helps}")
     return section
 
 

@@ -13,7 +13,7 @@ from sfumato.errors import InvalidArgument
 from sfumato.mechanisms import Laplace
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
 from sfumato.privacy.pair import TwoPoint
 from sfumato.privacy.shifts import GaussianShift, NormalSum
 
@@ -56,28 +56,28 @@ def test_gaussian_pairs_add_their_squares():
     assert isinstance(together.pair, NormalSum) and together.pair.normal.square == 25
 
 
-def test_a_table_of_counts_by_gender_and_hair_colour():
+def test_a_table_of_counts_by_gender_and_hair_color():
     """3 x 4 cells: epsilon under add-remove, not 12 epsilon; 2 epsilon under replace."""
     cells = [Loss.pure(Fraction(1, 10))] * 12
-    assert parallel(cells, Neighbours.ADD_REMOVE).epsilon == Fraction(1, 10)
-    assert parallel(cells, Neighbours.REPLACE).epsilon == Fraction(2, 10)
-    assert parallel(cells, Neighbours.REPLACE).pair == TwoPoint(Fraction(2, 10))
+    assert parallel(cells, Neighbors.ADD_REMOVE).epsilon == Fraction(1, 10)
+    assert parallel(cells, Neighbors.REPLACE).epsilon == Fraction(2, 10)
+    assert parallel(cells, Neighbors.REPLACE).pair == TwoPoint(Fraction(2, 10))
 
 
 def test_under_replace_the_two_most_expensive_parts_count():
     cells = [Loss.pure(Fraction(n, 10), delta=Fraction(n, 100)) for n in (1, 5, 3)]
-    moved = parallel(cells, Neighbours.REPLACE)
+    moved = parallel(cells, Neighbors.REPLACE)
     assert moved.epsilon == Fraction(8, 10) and moved.delta == Fraction(8, 100)
     assert moved.rho == Fraction(25 + 9, 200)
-    assert parallel(cells, Neighbours.ADD_REMOVE).rho == Fraction(25, 200)
+    assert parallel(cells, Neighbors.ADD_REMOVE).rho == Fraction(25, 200)
 
 
 def test_a_relation_by_its_name_is_that_relation():
     cells = [Loss.pure(Fraction(1, 10))] * 12
-    for neighbours in Neighbours:
-        assert parallel(cells, neighbours.value) == parallel(cells, neighbours)
+    for neighbors in Neighbors:
+        assert parallel(cells, neighbors.value) == parallel(cells, neighbors)
     for nonsense in ("swap", None, 2):
-        with pytest.raises(InvalidArgument, match="neighbours must be 'add-remove' or 'replace'; got"):
+        with pytest.raises(InvalidArgument, match="neighbors must be 'add-remove' or 'replace'; got"):
             parallel(cells, nonsense)
 
 
@@ -98,8 +98,8 @@ def test_a_loss_reads_its_numbers_exactly():
 
 @given(st.lists(losses, min_size=1, max_size=5))
 def test_parallel_is_never_dearer_than_sequential(parts):
-    for neighbours in Neighbours:
-        apart, together = parallel(parts, neighbours), sequential(parts)
+    for neighbors in Neighbors:
+        apart, together = parallel(parts, neighbors), sequential(parts)
         for one, all_ in zip(currencies(apart), currencies(together), strict=True):
             assert all_ is None or (one is not None and one <= all_)
 

@@ -15,7 +15,7 @@ from sfumato.errors import InvalidArgument
 from sfumato.mechanisms import Laplace
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.pair import Atom, Pair, TwoPoint
+from sfumato.privacy.pair import KeyDomain, Pair, TwoPoint
 from sfumato.privacy.sampled import Sampled
 from sfumato.privacy.shifts import (
     DiscreteGaussianShift,
@@ -43,8 +43,8 @@ class Plain:
     pair: Pair
 
     @property
-    def atoms(self):
-        return self.pair.atoms
+    def key_domains(self):
+        return self.pair.key_domains
 
     def window(self, tail):
         return self.pair.window(tail)
@@ -206,9 +206,11 @@ class Leak(Plain):
     chance: float
 
     @property
-    def atoms(self):
-        shrunk = tuple(Atom(loss, p * (1 - self.chance), q * (1 - self.chance)) for loss, p, q in self.pair.atoms)
-        return (*shrunk, Atom(math.inf, self.chance, 0.0), Atom(-math.inf, 0.0, self.chance))
+    def key_domains(self):
+        shrunk = tuple(
+            KeyDomain(loss, p * (1 - self.chance), q * (1 - self.chance)) for loss, p, q in self.pair.key_domains
+        )
+        return (*shrunk, KeyDomain(math.inf, self.chance, 0.0), KeyDomain(-math.inf, 0.0, self.chance))
 
 
 def test_masses_at_infinity_are_composed():
@@ -289,18 +291,18 @@ def test_what_cannot_be_composed_is_refused_with_what_to_give(parts):
 
 def test_the_guarantee_is_the_upper_end_rounded_up():
     fifty = compose([(Laplace(1, 0.1).loss, 50)])
-    promise = fifty.guarantee(1e-6, neighbours="replace", unit="person_id")
+    promise = fifty.guarantee(1e-6, neighbors="replace", unit="person_id")
     high = Fraction(fifty.epsilon(1e-6).high)
     assert high <= promise.epsilon <= high * (1 + Fraction(1, 2**50))
     assert promise == Guarantee(promise.epsilon, 1e-6, "replace", "person_id")
-    assert fifty.guarantee(0, neighbours="add-remove").epsilon == 5
+    assert fifty.guarantee(0, neighbors="add-remove").epsilon == 5
     assert eval(repr(promise), {"Guarantee": Guarantee, "Unit": Unit}) == promise
 
 
 def test_a_guarantee_that_no_epsilon_gives_is_refused_and_one_of_almost_nothing_is_not():
     failing = compose([(Loss.pure(Fraction(1, 10), delta=Fraction(1, 1000)), 10)])
     with pytest.raises(InvalidArgument, match="delta must be larger"):
-        failing.guarantee(1e-6, neighbours="add-remove")
-    assert 0 < compose([Loss.pure(Fraction(1, 10**6))]).guarantee(0.5, neighbours="add-remove").epsilon < 1e-5
-    with pytest.raises(TypeError, match="neighbours"):
-        failing.guarantee(0.1)
+        failing.guarantee(1e-6, neighbors="add-remove")
+    assert 0 < compose([Loss.pure(Fraction(1, 10**6))]).guarantee(0.5, neighbors="add-remove").epsilon < 1e-5
+    with pytest.raises(TypeError, match="neighbors"):
+        failing.guarantee(0.1)  # type: ignore[call-arg]

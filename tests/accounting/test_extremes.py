@@ -173,7 +173,7 @@ def test_more_releases_than_the_arithmetic_can_carry_are_refused(count):
 
 
 def test_a_huge_loss_is_refused_by_a_budget_as_any_other():
-    with pytest.raises(BudgetExhausted, match="requested inf, remaining 1"):
+    with pytest.raises(BudgetExhausted, match="inf requested, 1 left"):
         Filter(1).spend(Loss.pure(LARGE))
 
 

@@ -22,10 +22,10 @@ from scipy.stats import binom
 import sfumato as sf
 from attacks.judging import FALSE_ALARM, exceeds
 from sfumato.attacks import Outcome, Side
-from sfumato.attacks.chance import Chance
 from sfumato.attacks.intersection import HOSPITAL_A, HOSPITAL_B, anonymity, candidates
 from sfumato.attacks.membership import guesses
 from sfumato.attacks.reconstruction import least_squares, linear_program
+from sfumato.attacks.simulation import Chance
 from sfumato.attacks.world import Guarded, Raw, World
 
 ATTACKS: dict[str, Callable[[], Outcome]] = {

@@ -29,7 +29,7 @@ def test_of_two_even_values_it_is_the_trade_off_curve(epsilon: float) -> None:
 def test_a_value_counts_twice_under_add_remove() -> None:
     """And once under replace."""
     assert most_right(Guarantee(1), "value") == pytest.approx(most_right(Guarantee(2), "membership"))
-    assert most_right(Guarantee(1, neighbours="replace"), "value") == pytest.approx(math.e / (1 + math.e))
+    assert most_right(Guarantee(1, neighbors="replace"), "value") == pytest.approx(math.e / (1 + math.e))
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)

@@ -14,11 +14,12 @@ import pytest
 
 import sfumato as sf
 from attacks.judging import exceeds
-from sfumato.attacks import Outcome, own
-from sfumato.attacks.chance import Chance
+from sfumato.attacks import Outcome
+from sfumato.attacks import user_table as own
 from sfumato.attacks.linkage import _Case, _rounds, _secrets
 from sfumato.attacks.reconstruction import _own_bits
 from sfumato.attacks.settings import Settings
+from sfumato.attacks.simulation import Chance
 from sfumato.errors import InvalidArgument, SfumatoError, SourceNotFound, TakesLong, UnknownName
 
 OWN = {

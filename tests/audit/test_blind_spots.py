@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from sfumato.audit import game
-from sfumato.audit.lenses import lowest_bit
-from sfumato.audit.outputs import Kind, Reader
+from sfumato.audit.outputs.features import lowest_bit
+from sfumato.audit.outputs.outputs import Kind, Reader
 
 GATE = 1 - 1e-7
 SAMPLES = 4_000

@@ -1,4 +1,4 @@
-"""Mechanisms by name: each has neighbours at the declared distance, and others are refused."""
+"""Mechanisms by name: each has neighbors at the declared distance, and others are refused."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from sources import Seeded
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_mechanism_can_be_audited_by_its_name(name: str) -> None:
-    """However it is spelt, with no options at all; a new mechanism whose neighbours nobody knows fails here."""
-    spelt = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
-    assert is_mechanism(spelt)
-    finding = mechanism_game(spelt, {}).play(1_000, 1 - 1e-7, entropy=Seeded(1))
+    """However it is spelled, with no options at all; a new mechanism whose neighbors nobody knows fails here."""
+    spelled = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+    assert is_mechanism(spelled)
+    finding = mechanism_game(spelled, {}).play(1_000, 1 - 1e-7, entropy=Seeded(1))
     assert not finding.refuted
 
 
@@ -32,7 +32,7 @@ def test_every_mechanism_can_be_audited_by_its_name(name: str) -> None:
         ("randomized_response", {"epsilon": 1}, 0.8),
         ("quantile", {"epsilon": 2}, 0.5),
         ("propose-test-release", {"epsilon": 2, "delta": 1e-3}, 0.7),
-        ("propose-test-release", {"epsilon": 2, "delta": 1e-3, "neighbours": "replace"}, 0.2),
+        ("propose-test-release", {"epsilon": 2, "delta": 1e-3, "neighbors": "replace"}, 0.2),
         ("sparse-vector", {"epsilon": 2}, 0.4),
         ("sparse-vector", {"epsilon": 2, "monotonic": True}, 0.4),
         ("laplace-threshold", {"epsilon": 2}, 1.2),
@@ -40,7 +40,7 @@ def test_every_mechanism_can_be_audited_by_its_name(name: str) -> None:
         ("truncated-geometric", {"epsilon": 2}, 0.9),
     ],
 )
-def test_the_neighbours_tell_much(name: str, options: dict[str, Any], least: float) -> None:
+def test_the_neighbors_tell_much(name: str, options: dict[str, Any], least: float) -> None:
     """Most of what is claimed is certified."""
     cheap = {"laplace", "geometric", "randomized_response"}
     samples = 2_000 if name == "exponential" else 20_000 if name in cheap and "size" not in options else 5_000
@@ -52,7 +52,7 @@ def test_the_neighbours_tell_much(name: str, options: dict[str, Any], least: flo
     ("name", "options", "both", "said"),
     [
         ("laplace", {}, (0, 1.5), "at most 1 apart, the sensitivity, in L1; got 0 and 1.5"),
-        ("laplace", {"size": 2}, ((0, 0), (0.75, 0.75)), "no neighbours"),
+        ("laplace", {"size": 2}, ((0, 0), (0.75, 0.75)), "no neighbors"),
         ("gaussian", {"size": 2}, ((0, 0), (0.75, 0.75)), "in L2"),
         ("laplace-threshold", {}, (1, 3), "one unit of a key"),
         ("exponential", {}, ((0, 0, 0), (0, 0, 2)), "in every score"),
@@ -63,7 +63,7 @@ def test_the_neighbours_tell_much(name: str, options: dict[str, Any], least: flo
         ("inverse-sensitivity", {}, ((0, 9, 9), (9, 9, 0)), "one step, in every distance"),
         ("quantile", {}, ((0,) * 6, (16,) * 6), "differ by one row"),
         ("quantile", {}, ((1, 2), (1, 3)), "differ by one row, which add-remove may change"),
-        ("quantile", {"neighbours": "replace"}, ((1, 2), (3, 4)), "differ by one row, which replace may change"),
+        ("quantile", {"neighbors": "replace"}, ((1, 2), (3, 4)), "differ by one row, which replace may change"),
         ("propose-test-release", {}, ((0,) * 6, (16,) * 6), "differ by one row"),
         ("subsampled", {}, ((9,), ()), "at most 1 apart, what the mechanism is made for"),
         ("subsampled", {}, ((1, 1, 1), (1,)), "differ by one row"),
@@ -80,9 +80,9 @@ def test_what_cannot_be_meant_is_refused(name: str, options: dict[str, Any], bot
         mechanism_game(name, options, *both)
 
 
-def test_a_mechanism_of_this_package_is_not_accused_by_inputs_that_are_no_neighbours() -> None:
+def test_a_mechanism_of_this_package_is_not_accused_by_inputs_that_are_no_neighbors() -> None:
     """Also where it is given as it is, not by its name; what a function of one's own takes is believed."""
-    with pytest.raises(InvalidArgument, match="which are no neighbours"):
+    with pytest.raises(InvalidArgument, match="which are no neighbors"):
         sf.audit.game(sf.mechanisms.Laplace(sensitivity=1, epsilon=1), 0, 10)
     assert sf.audit.game(lambda value: value, 0, 10, epsilon=1).value == 0
 

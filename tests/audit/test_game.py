@@ -18,7 +18,7 @@ import pytest
 
 from sfumato.audit import game
 from sfumato.audit.finding import ceiling
-from sfumato.audit.outputs import Kind, Reader
+from sfumato.audit.outputs.outputs import Kind, Reader
 from sfumato.errors import InvalidArgument, MechanismFailed
 from sfumato.mechanisms import Geometric, Laplace
 from sfumato.mechanisms.samplers import discrete_laplace
@@ -72,7 +72,7 @@ def test_delta_is_granted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "neighbour", "release"),
+    ("value", "neighbor", "release"),
     [
         ((0, 0), (1, 1), lambda value, noise: tuple(x + next(noise) for x in value)),
         (0, 1, lambda value, noise: {"a"} if value + next(noise) > 1 else {"a", "b"}),
@@ -84,7 +84,7 @@ def test_delta_is_granted() -> None:
     ],
     ids=["vector", "keys", "mapping", "text", "number or none", "length differs", "array"],
 )
-def test_outputs_of_every_kind_tell_neighbours_apart(value: Any, neighbour: Any, release: Any) -> None:
+def test_outputs_of_every_kind_tell_neighbors_apart(value: Any, neighbor: Any, release: Any) -> None:
     """Noise of scale 1/2 for a sensitivity of 1 costs 2 (twice for a vector), and 1 is claimed."""
     entropy, stock = Seeded(5), []
 
@@ -95,7 +95,7 @@ def test_outputs_of_every_kind_tell_neighbours_apart(value: Any, neighbour: Any,
             yield stock.pop()
 
     draws = noise()
-    finding = game(lambda x: release(x, draws), value, neighbour, epsilon=1).play(40_000, GATE)
+    finding = game(lambda x: release(x, draws), value, neighbor, epsilon=1).play(40_000, GATE)
     assert finding.refuted and finding.certified <= (4.01 if isinstance(value, tuple) else 2.01)
 
 
@@ -149,7 +149,7 @@ def test_outputs_and_errors_may_be_as_odd_as_they_like() -> None:
         game(fail, 0, 1, epsilon=1).play(100)
 
 
-def test_long_arrays_that_differ_in_their_middle_are_neighbours() -> None:
+def test_long_arrays_that_differ_in_their_middle_are_neighbors() -> None:
     """Their texts leave it out."""
     here, there = np.zeros(5_000), np.zeros(5_000)
     there[2_500] = 1
@@ -189,7 +189,7 @@ def test_a_limit_holds_in_another_thread() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "neighbour", "relation", "said"),
+    ("value", "neighbor", "relation", "said"),
     [
         (1, 1, "add-remove", "got the same twice"),
         ([1, 2], [1, 2, 3, 4], "add-remove", "differ by one row"),
@@ -197,10 +197,10 @@ def test_a_limit_holds_in_another_thread() -> None:
         ([1, 2], [1, 2, 3], "replace", "as many rows; got 2 and 3"),
     ],
 )
-def test_inputs_that_are_no_neighbours_are_refused(value: Any, neighbour: Any, relation: Any, said: str) -> None:
+def test_inputs_that_are_no_neighbors_are_refused(value: Any, neighbor: Any, relation: Any, said: str) -> None:
     """Where that can be seen."""
     with pytest.raises(InvalidArgument, match=said):
-        game(len, value, neighbour, epsilon=1, neighbours=relation)
+        game(len, value, neighbor, epsilon=1, neighbors=relation)
 
 
 def test_a_claim_must_be_there() -> None:
@@ -231,7 +231,7 @@ def test_a_finding_is_drawn_and_written() -> None:
     """As a dictionary of plain values, and as a chart."""
     from sfumato.audit.picture import draw_finding
 
-    for mechanism, neighbour in ((Laplace(1, 1), 1.0), (lambda x: "ab"[int(x)], 1.0)):
-        finding = game(mechanism, 0.0, neighbour, epsilon=1).play(2_000, entropy=Seeded(1))
+    for mechanism, neighbor in ((Laplace(1, 1), 1.0), (lambda x: "ab"[int(x)], 1.0)):
+        finding = game(mechanism, 0.0, neighbor, epsilon=1).play(2_000, entropy=Seeded(1))
         assert finding.to_dict()["claimed"] == {"epsilon": 1.0, "delta": 0.0}
         assert "layer" in draw_finding(finding).to_dict() or "mark" in draw_finding(finding).to_dict()

@@ -11,25 +11,25 @@ from typing import Any
 
 import pytest
 
-from sfumato.audit import neighbourhood as made
-from sfumato.audit import recorder
-from sfumato.audit.noise import Repeated, wrong_noise
-from sfumato.audit.question import question_game, record_plan, record_question
-from sfumato.curator import measure
+from sfumato.audit.sql import neighborhood as made
+from sfumato.audit.sql import recorder
+from sfumato.audit.sql.noise import Repeated, wrong_noise
+from sfumato.audit.sql.question import question_game, record_plan, record_question
 from sfumato.curator.curator import Curator
-from sfumato.curator.measure import Measured
+from sfumato.curator.measurement import measure
+from sfumato.curator.measurement.measure import Measured
+from sfumato.curator.measurement.release import NoisyReleaser, Releaser
 from sfumato.curator.options import Options
-from sfumato.curator.release import NoisyReleaser, Releaser
 from sfumato.dataset.column import Key, column, dates
 from sfumato.dataset.table import Table, table
-from sfumato.engines import run as engine
 from sfumato.engines.engine import Cells, Run
-from sfumato.engines.weights import WEIGHT
-from sfumato.plan.price import PricedPlan
-from sfumato.plan.selection import Selection
-from sfumato.plan.share import Share
+from sfumato.engines.sql import run as engine
+from sfumato.engines.sql.weights import WEIGHT
+from sfumato.plan.pricing.key_discovery import KeyDiscovery
+from sfumato.plan.pricing.price import PricedPlan
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.sensitivity import Norm
+from sfumato.statistics.share import Share
 from sources import Seeded
 
 GATE = 1 - 1e-7
@@ -56,7 +56,7 @@ TEMPLATES = (
     "SELECT note, COUNT(*) AS n FROM visits GROUP BY note",
     "SELECT AVG(s) AS m FROM (SELECT person, SUM(spent) AS s FROM visits GROUP BY person) AS t",
     "SELECT COUNT(*) AS n FROM visits JOIN (SELECT person, MAX(items) AS k FROM visits GROUP BY 1) AS t USING (person)",
-    "WITH some AS (SELECT * FROM visits WHERE paid) SELECT region, SUM(items * 2) AS s FROM some GROUP BY region",
+    "WITH few AS (SELECT * FROM visits WHERE paid) SELECT region, SUM(items * 2) AS s FROM few GROUP BY region",
 )
 SAMPLED = (
     ("SELECT COUNT(*) AS n FROM visits", 1),
@@ -84,12 +84,12 @@ def visits(tmp_path_factory: pytest.TempPathFactory) -> Table:
 
 
 def curator_of(declared: Table) -> Curator:
-    return Curator({"visits": declared}, allowance=Guarantee(9, 0.01))
+    return Curator({"visits": declared}, budget=Guarantee(9, 0.01))
 
 
 def plan_of(declared: Table, text: str, bound: int | None = None, **options: object) -> PricedPlan:
     return curator_of(declared).plan(
-        text, 1, Options.read({"bound": bound, "delta": 1e-6, "noise": "laplace", **options})
+        text, 1, Options(**{"max_rows_per_unit": bound, "delta": 1e-6, "noise": "laplace", **options})
     )
 
 
@@ -100,18 +100,18 @@ def test_there_are_twenty_templates() -> None:
 
 @pytest.mark.parametrize("place", range(len(TEMPLATES)))
 def test_no_release_of_a_question_moves_further_than_claimed(visits: Table, place: int) -> None:
-    """On made-up neighbours, by the recorder; every third question under replace, every second with Gaussian noise."""
-    declared = replace(visits, neighbours=type(visits.neighbours)("replace")) if place % 3 == 0 else visits
+    """On made-up neighbors, by the recorder; every third question under replace, every second with Gaussian noise."""
+    declared = replace(visits, neighbors=type(visits.neighbors)("replace")) if place % 3 == 0 else visits
     plan = plan_of(declared, TEMPLATES[place], noise=("laplace", "gaussian")[place % 2])
     found = record_plan(plan, tables=2)
     assert found.violations == () and found.pairs >= 6
-    assert found.used or plan.selection is not None
+    assert found.used or plan.key_discovery is not None
 
 
 @pytest.mark.parametrize(("text", "bound"), SAMPLED, ids=[text for text, _ in SAMPLED])
-def test_answers_do_not_tell_neighbours_apart_more_than_claimed(visits: Table, text: str, bound: int) -> None:
+def test_answers_do_not_tell_neighbors_apart_more_than_claimed(visits: Table, text: str, bound: int) -> None:
     """By sampling what an analyst sees; few samples, since the noise of a question takes its time."""
-    with question_game(plan_of(visits, text, bound=bound)) as chosen:
+    with question_game(plan_of(visits, text, max_rows_per_unit=bound)) as chosen:
         finding = chosen.play(1_000, GATE, entropy=Seeded(1))
     assert not finding.refuted and finding.could_refute
 
@@ -125,16 +125,16 @@ def test_answers_of_every_shape_are_sampled(visits: Table, text: str) -> None:
 
 def test_a_count_is_certified_near_its_epsilon(visits: Table) -> None:
     """The sampling has power: a unit that moves the count by all that is claimed is nearly found out."""
-    with question_game(plan_of(visits, SAMPLED[0][0], bound=1)) as chosen:
+    with question_game(plan_of(visits, SAMPLED[0][0], max_rows_per_unit=1)) as chosen:
         assert chosen.play(4_000, GATE, entropy=Seeded(2)).certified > 0.4
 
 
 def test_a_question_without_enough_noise_is_found_by_sampling(visits: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """A third of the noise."""
-    from sfumato.plan.share import Share
+    from sfumato.statistics.share import Share
 
     honest = Share.noise
-    plan = plan_of(visits, SAMPLED[0][0], bound=1)
+    plan = plan_of(visits, SAMPLED[0][0], max_rows_per_unit=1)
     monkeypatch.setattr(Share, "noise", lambda share, moves: honest(share, max(1, moves // 3)))
     with question_game(plan) as chosen:
         assert chosen.play(2_000, GATE, entropy=Seeded(3)).refuted
@@ -144,7 +144,7 @@ def test_a_weight_that_is_too_heavy_is_found_by_the_recorder(visits: Table, monk
     """Twice the weight that keeps a unit below its limit."""
     honest = engine.weight
     monkeypatch.setattr(engine, "weight", lambda *known: f"(2 * {honest(*known)})")
-    found = record_question(curator_of(visits), TEMPLATES[2], bound=1)
+    found = record_question(curator_of(visits), TEMPLATES[2], max_rows_per_unit=1)
     assert found.refuted and "moved by" in found.violations[0] and "REFUTED" in found.describe()
 
 
@@ -190,7 +190,7 @@ def test_noise_for_a_shorter_distance_is_found_without_sampling(
 ) -> None:
     """One step less than a unit moves by."""
     honest = Share.noise
-    plan = plan_of(visits, TEMPLATES[2], bound=1, noise=kind)
+    plan = plan_of(visits, TEMPLATES[2], max_rows_per_unit=1, noise=kind)
     monkeypatch.setattr(Share, "noise", lambda share, moves: honest(share, max(1, moves - moves // 1_000)))
     assert "has noise for less than" in " ".join(record_plan(plan, tables=1).violations)
 
@@ -245,12 +245,12 @@ def test_what_passes_by_the_noise_is_found(
 
 def test_a_decision_by_exact_numbers_is_found(visits: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is chosen from the histogram without its noise; on tables this small it is mostly the same one."""
-    honest = measure._influences
+    honest = measure._contributions
 
     def exact(*arguments: Any) -> tuple[int, ...] | None:
-        return None if honest(*arguments) is None else tuple(arguments[1].influences(arguments[3]))
+        return None if honest(*arguments) is None else tuple(arguments[1].contributions(arguments[3]))
 
-    monkeypatch.setattr(measure, "_influences", exact)
+    monkeypatch.setattr(measure, "_contributions", exact)
     found = record_plan(plan_of(visits, TEMPLATES[2]), tables=1)
     assert any("an exact number was looked at" in each for each in found.violations)
 
@@ -258,9 +258,9 @@ def test_a_decision_by_exact_numbers_is_found(visits: Table, monkeypatch: pytest
 def test_keys_in_the_order_of_their_exact_scores_are_found(visits: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """The order of the rows is seen by everybody."""
 
-    def by_score(selection: Selection, run: Run, releaser: Releaser) -> dict[tuple[Key, ...], int]:
+    def by_score(discovery: KeyDiscovery, run: Run, releaser: Releaser) -> dict[tuple[Key, ...], int]:
         scores, found = dict[tuple[Key, ...], int](), dict[tuple[Key, ...], int]()
-        for number, look in enumerate(selection.rounds):
+        for number, look in enumerate(discovery.rounds):
             new = run.scores(look.weights, found.keys())
             scores |= {key: int(score) for key, score in new.items()}
             found |= releaser.select(f"keys {number}", new, look.threshold, look.moves, look.share)
@@ -291,29 +291,29 @@ def test_a_weight_that_rounds_to_the_nearest_is_found(visits: Table, monkeypatch
         return f"coalesce(sum({product} - ({step})) FILTER (WHERE f{measure} IS NOT NULL), 0)"
 
     monkeypatch.setattr(engine, "taken", nearest)
-    assert record_plan(plan_of(visits, TEMPLATES[2], bound=1)).refuted
+    assert record_plan(plan_of(visits, TEMPLATES[2], max_rows_per_unit=1)).refuted
 
 
 @pytest.mark.parametrize("unit", ("person", ("person", "day"), "day", "paid", None), ids=str)
 @pytest.mark.parametrize("relation", ("add-remove", "replace"))
-def test_made_up_neighbours_differ_by_one_unit(visits: Table, unit: object, relation: str) -> None:
+def test_made_up_neighbors_differ_by_one_unit(visits: Table, unit: object, relation: str) -> None:
     """Read back from the files: under add-remove one unit's rows are gone, under replace they are others."""
     import duckdb
 
     from sfumato.privacy.unit import Unit
 
     columns = () if unit is None else (unit,) if isinstance(unit, str) else unit
-    declared = replace(visits, unit=Unit(columns), neighbours=type(visits.neighbours)(relation))  # type: ignore[arg-type]
-    with made.neighbourhood({"visits": declared}, seed=3) as around:
+    declared = replace(visits, unit=Unit(columns), neighbors=type(visits.neighbors)(relation))  # type: ignore[arg-type]
+    with made.neighborhood({"visits": declared}, seed=3) as around:
 
         def rows(each: made.Tables) -> list[tuple[object, ...]]:
             (path,) = each["visits"].source.paths()  # type: ignore[union-attr]
             return duckdb.sql(f"SELECT * FROM '{path}'").fetchall()
 
         names, base = list(declared.columns), rows(around.base)
-        places = [names.index(name) for name in columns]
-        assert len(around.neighbours) >= (2 if unit == "paid" else 3)
-        for near in map(rows, around.neighbours.values()):
+        places = [names.index(name) for name in columns]  # type: ignore[attr-defined]
+        assert len(around.neighbors) >= (2 if unit == "paid" else 3)
+        for near in map(rows, around.neighbors.values()):
             here, there = Counter(map(repr, base)), Counter(map(repr, near))
             changed = [row for row in (*base, *near) if here[repr(row)] != there[repr(row)]]
             owners = {tuple(row[place] for place in places) for row in changed}

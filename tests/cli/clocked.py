@@ -14,7 +14,7 @@ from typing import Any
 
 from rich.progress import Progress
 
-from sfumato.cli import progress
+from sfumato.cli._shared import progress
 
 
 def main(phase: str, stuck: str) -> None:
@@ -32,7 +32,7 @@ def main(phase: str, stuck: str) -> None:
             begins.clear()
 
     class Told(Progress):
-        def update(self, *given: Any, description: str = "", **options: Any) -> None:
+        def update(self, *given: Any, description: str = "", **options: Any) -> None:  # type: ignore[override]
             super().update(*given, description=description, **options)
             if phase and description.startswith(phase) and begins:
                 begins.pop()()

@@ -13,12 +13,12 @@ from cli.running import Ran
 from sfumato.cli import main
 
 PROJECT = """
-[allowance]
+[budget]
 epsilon = 3.0
 [tables.visits]
 source = "visits.csv"
 unit = "person"
-most_rows = 3
+max_rows_per_unit = 3
 [tables.visits.columns]
 person = { type = "integer" }
 region = { keys = ["north", "south", "west"] }

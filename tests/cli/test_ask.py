@@ -28,7 +28,8 @@ def test_an_answer_is_a_table_and_a_line_of_what_it_cost(call: Call) -> None:
     cost = "Cost: epsilon 0.5 (protected: all rows of one person). Left: epsilon 2.5 of 3; 5 more such questions fit."
     assert lines[4].startswith(f"{cost} Receipt: 3-")
     assert call("ledger", "verify", "--head", lines[4].split()[-1]).code == 0
-    assert shown.err == ""
+    assert shown.err.splitlines()[0].startswith("New ledger: ") and len(shown.err.splitlines()) == 2
+    assert call(*ASK).err == ""  # announced once
 
 
 def test_the_number_of_questions_that_fit_is_true(call: Call) -> None:
@@ -36,7 +37,7 @@ def test_the_number_of_questions_that_fit_is_true(call: Call) -> None:
     for column, left in (
         ("a", "2 more such questions fit"),
         ("b", "one more such question fits"),
-        ("c", "no other such question fits"),
+        ("c", "no more such questions fit"),
     ):
         shown = call("ask", COUNT.replace(" n ", f" {column} "), "-e", "1")
         assert left in shown.out, shown.err
@@ -47,7 +48,7 @@ def test_asking_the_same_again_is_free_and_says_so(call: Call) -> None:
     """The same numbers, and the cost line tells it."""
     first, again = call(*ASK, "--quiet"), call(*ASK)
     assert again.out.splitlines()[:4] == first.out.splitlines()
-    assert "Cost: nothing, since it was asked before. Left: epsilon 2.5 of 3" in again.out
+    assert "Cost: nothing, because it was asked before. Left: epsilon 2.5 of 3" in again.out
     assert again.out.count("asked before") == 1
 
 
@@ -80,19 +81,19 @@ def test_json_has_rows_intervals_promise_and_receipt(call: Call) -> None:
     assert [row["region"] for row in content["rows"]] == ["north", "south", "west"]
     assert len(content["intervals"]["n"]) == 3 and "region" not in content["intervals"]
     assert content["guarantee"] == {
-        "epsilon": 0.5, "delta": 0.0, "unit": "all rows of one person", "neighbours": "add-remove",
+        "epsilon": 0.5, "delta": 0.0, "unit": "all rows of one person", "neighbors": "add-remove",
     }  # fmt: skip
     assert content["dry_run"] is False and content["remaining"] == "epsilon 2.5 of 3"
-    assert re.fullmatch(r"\d+-[0-9a-f]{16}…", content["receipt"])
+    assert re.fullmatch(r"\d+-[0-9a-f]{64}", content["receipt"])
 
 
 def test_json_writes_an_open_end_as_null(call: Call, folder: Path) -> None:
     """With few people and no declared maximum the interval has no upper end."""
-    toml = (folder / "sfumato.toml").read_text().replace("most_rows = 3\n", "")
+    toml = (folder / "sfumato.toml").read_text().replace("max_rows_per_unit = 3\n", "")
     (folder / "sfumato.toml").write_text(toml)
     content = json.loads(call(*ASK, "--format", "json").out, parse_constant=pytest.fail)
     assert content["intervals"]["n"][0][1] is None
-    assert "--bound" in call(*ASK).out  # the note speaks of options, not of Python
+    assert "Declare max_rows_per_unit for the table" in " ".join(call(*ASK).out.split())
 
 
 def test_arrow_is_a_stream_with_the_receipt_in_its_schema(call: Call, folder: Path) -> None:
@@ -132,7 +133,7 @@ def test_a_dry_run_is_free_made_up_and_says_so_everywhere(call: Call, folder: Pa
     """No ledger comes of it; table, CSV, JSON, Arrow and chart are marked; the empty region has rows."""
     dry = (*ASK, "--dry-run")
     shown = call(*dry, "--quiet")
-    assert shown.out.startswith("dry run: made-up data.")
+    assert shown.out.startswith("Dry run on made-up data.")
     numbers = [float(line.split()[1].replace(",", "")) for line in shown.out.splitlines()[2:]]
     assert min(numbers) > 1_000  # the true ones are 900, 900 and none
     assert all(
@@ -153,7 +154,7 @@ def test_a_dry_run_fits_any_declaration(call: Call, folder: Path) -> None:
     TIMESTAMP '2026-01-01 10:00:00' AS t, 3 AS k, range AS free FROM range(50)"""
     duckdb.sql(f"COPY ({query}) TO '{folder / 'odd.parquet'}'")
     (folder / "odd.toml").write_text(
-        """[allowance]\nepsilon = 1\n[tables.odd]\nsource = "odd.parquet"\nunit = ["person", "day"]
+        """[budget]\nepsilon = 1\n[tables.odd]\nsource = "odd.parquet"\nunit = ["person", "day"]
         [tables.odd.columns]\nday = { dates = ["2026-01-01", "2026-01-10"] }\n"a b" = { keys = ["it's", "x"] }
         yes = { keys = [true, false] }\nr = { bounds = [-1, 2] }\nk = { range = [1, 5] }
         t = { type = "date", dates = ["2026-01-01", "2026-02-01"] }"""
@@ -167,8 +168,18 @@ def test_a_dry_run_fits_any_declaration(call: Call, folder: Path) -> None:
 def test_the_options_of_a_question_reach_the_curator(call: Call) -> None:
     """Tidy counts are whole; a delta pays for Gaussian noise; shares, confidence and bound are taken."""
     assert re.search(r"north +\d+ ± ", call(*ASK, "--tidy").out)
-    options = ("--share", "n=2", "--confidence", "0.9", "--bound", "1", "--simultaneous", "--noise", "laplace")
-    assert "the limit was given" in call(*ASK, *options).out
+    options = (
+        "--share",
+        "n=2",
+        "--confidence",
+        "0.9",
+        "--max-rows-per-unit",
+        "1",
+        "--simultaneous",
+        "--noise",
+        "laplace",
+    )
+    assert "you set the contribution limit" in call(*ASK, *options).out
     gaussian = call("quote", COUNT, "-e", "0.5", "--delta", "1e-9", "--noise", "gaussian")
     assert "with delta 1e-09" in gaussian.out
     assert "The shares add up" in call(*ASK, "--explain").out
@@ -180,7 +191,7 @@ def test_a_quote_is_free_and_makes_no_ledger(call: Call, folder: Path) -> None:
     """Expected half-widths, cost, and what would be left to others."""
     shown = call("quote", f"{COUNT} ORDER BY n", "--epsilon", "1")
     assert re.search(r"^n +± 8\.", shown.out, re.MULTILINE)
-    assert "It would cost: epsilon 1 (protected: all rows of one person)." in shown.out
+    assert "Cost: epsilon 1 (protected: all rows of one person)." in shown.out
     assert "Left: epsilon 3 of 3; 3 more such questions fit." in shown.out
     assert not (folder / "ledger.db").exists()
     assert "(more than is left)" in call("quote", COUNT, "--epsilon", "4").out
@@ -234,7 +245,7 @@ def test_the_analyst_is_the_one_who_is_named(call: Call, folder: Path, monkeypat
 
 
 def test_questions_about_other_people_are_charged_to_them(call: Call, folder: Path) -> None:
-    """Two populations, two allowances; the tables of the question decide."""
+    """Two populations, two budgets; the tables of the question decide."""
     (folder / "staff.csv").write_text("id,pay\n1,2\n2,3\n")
     more = '[populations.staff]\ntables = ["staff"]\nepsilon = 1.0\n[tables.staff]\nsource = "staff.csv"\n'
     (folder / "sfumato.toml").write_text((folder / "sfumato.toml").read_text() + more)
@@ -247,11 +258,9 @@ def test_accuracy_in_gives_epsilon_out(call: Call) -> None:
     """The quote says what it costs, the answer is as accurate, and the cost is the same; out of reach is a refusal."""
     quoted, shown = call("quote", COUNT, "--within", "30"), call("ask", COUNT, "--within", "30", "--format", "json")
     assert quoted.code == shown.code == 0, shown.err
-    assert "For ± 30 it would cost: epsilon 0.3 (protected" in quoted.out
+    assert "Cost for ± 30: epsilon 0.3 (protected" in quoted.out
     pilot = call("quote", COUNT, "--within", "5%")
-    cost = (
-        "For ± 5 % it would cost: epsilon 0.2 for a pilot, together with the answer at most epsilon 1 (protected: all"
-    )
+    cost = "Cost for ± 5 %: epsilon 0.2 for a pilot, at most epsilon 1 (protected: all rows of one person) in total"
     assert cost in pilot.out.replace("\N{NO-BREAK SPACE}", " ")
     refused = call("ask", COUNT, "--within", "0.001", "--epsilon", "0.1")
     assert refused.code == 3 and "may be spent" in refused.err
@@ -263,4 +272,4 @@ def test_a_constant_that_is_no_key_is_noted_and_answered(call: Call) -> None:
     for command in ("quote", "explain", "ask"):
         shown = call(command, question, "-e", "0.5")
         assert shown.code == 0
-        assert "Note: 'nort' is no declared key of region; did you mean 'north'?" in shown.out
+        assert "Note: 'nort' is not a declared key of region; did you mean 'north'?" in shown.out

@@ -138,7 +138,7 @@ def test_a_table_of_ones_own_is_attacked(call: Call, folder: Path) -> None:
 def test_what_takes_long_is_asked_for(folder: Path) -> None:
     """With an estimate; who says no is not charged, and a program says --yes."""
     shown = on_terminal("attack", "linkage", "--trials", "1000000", typed=["n"], folder=folder)
-    assert "this one would take about" in shown.out and "Run it all the same?" in shown.out
+    assert "this one would take about" in shown.out and "Run it anyway?" in shown.out
     assert shown.code == 1
 
 

@@ -15,7 +15,7 @@ from cli.conftest import COUNT, Call
 from cli.running import on_terminal, run
 from sfumato.audit.by_name import is_mechanism
 from sfumato.audit.zoo import ZOO
-from sfumato.cli.failure import REFUTED
+from sfumato.cli._shared.failure import REFUTED
 
 SURE = ("--confidence", "0.9999999")
 MODULE = """
@@ -89,18 +89,18 @@ def test_an_honest_mechanism_ends_with_code_0(call: Call) -> None:
         "can certify at most",
     ):
         assert said in shown.out
-    assert "That is no proof" in shown.out and "inputs     value 0.0, neighbour 1.0" in shown.out
+    assert "That is no proof" in shown.out and "inputs     value 0.0, neighbor 1.0" in shown.out
 
 
 def test_an_audit_that_saw_nothing_says_so(call: Call) -> None:
     """No event that always happens is shown as a find, and where to look is said."""
     shown = call("audit", "laplace", "-e", "0.1", "-n", "200", *SURE)
     assert shown.code == 0 and "No event told them apart" in shown.out and "says little" in shown.out
-    assert "on neighbour" not in shown.out
+    assert "on neighbor" not in shown.out
 
 
 def test_without_a_name_the_names_are_listed(call: Call) -> None:
-    """Mechanisms and the zoo, as one types them; each of them is known, however it is spelt."""
+    """Mechanisms and the zoo, as one types them; each of them is known, however it is spelled."""
     shown = call("audit")
     assert shown.code == 0 and "permute-and-flip" in shown.out and ZOO[-1].name in shown.out
     listed = json.loads(call("audit", "--json").out)
@@ -142,7 +142,7 @@ def test_a_chart_shows_both_sides(call: Call, folder: Path, name: str) -> None:
     if name.endswith("svg"):
         text = (folder / name).read_text(encoding="utf-8")
         assert ElementTree.fromstring(text).tag.endswith("svg")
-        assert "Audit of Laplace" in text and "neighbour" in text and "shaded: output" in text
+        assert "Audit of Laplace" in text and "neighbor" in text and "shaded: output" in text
     else:
         assert (folder / name).stat().st_size > 1_000
 
@@ -154,7 +154,7 @@ def test_a_chart_of_categories_is_drawn(call: Call, folder: Path) -> None:
     assert "yes" in text and "no" in text
 
 
-def test_a_question_is_audited_on_made_up_neighbours(call: Call, folder: Path) -> None:
+def test_a_question_is_audited_on_made_up_neighbors(call: Call, folder: Path) -> None:
     """No row of the table is read, no ledger is made."""
     (folder / "visits.csv").write_text("person,region,spent,day\n", encoding="utf-8")
     shown = call("audit", COUNT)
@@ -173,7 +173,7 @@ def test_a_question_is_audited_on_made_up_neighbours(call: Call, folder: Path) -
 
 def test_a_function_of_ones_own_is_audited(call: Call, module: Path) -> None:
     """A function, a mechanism, or a whole game."""
-    exact = call("audit", "my_module:exact", "--value", "[1, 2]", "--neighbour", "[1]", "-e", "1", "-n", "1000", *SURE)
+    exact = call("audit", "my_module:exact", "--value", "[1, 2]", "--neighbor", "[1]", "-e", "1", "-n", "1000", *SURE)
     assert exact.code == REFUTED and "my_module:exact: REFUTED" in exact.out
     honest = call("audit", "my_module:honest", "-n", "1000", "-q", *SURE)
     assert honest.code == 0 and "claimed    epsilon 0.5" in honest.out and "Tested" not in honest.out
@@ -194,15 +194,15 @@ WRONG = (
     (("my_module:slow", "--limit", "0.3"), "within 0.3 seconds; got 0 by then", "--limit"),
     (("my_module:number",), "a function of one input", "wrap it in a function"),
     (("my_module:exakt",), "my_module has no 'exakt'", "did you mean 'exact'"),
-    (("my_module:exact", "--value", "[1]", "--neighbour", "[1, 2, 3]"), "must differ by one row", "one row only"),
-    (("my_module:exact", "--value", "[1]", "--neighbour", "[1]"), "got the same twice", "change one"),
+    (("my_module:exact", "--value", "[1]", "--neighbor", "[1, 2, 3]"), "must differ by one row", "one row only"),
+    (("my_module:exact", "--value", "[1]", "--neighbor", "[1]"), "got the same twice", "change one"),
     (("my_module:quits",), "it raised SystemExit: 0", "call it by itself first"),
     (("my_quitting_module:x",), "it raised SystemExit: 0", "run it by itself"),
     (("my_module:exact", "--with", "size=3"), "a mechanism of your own takes no --with", "leave --with out"),
     (("my_module:honest", "--delta", "0.1"), "--delta must come with --epsilon", "a claim of its own"),
     (("my_module:whole", "-e", "0.1"), "is a whole game, and it takes no", "leave --epsilon out"),
     (("my_module:whole", "--value", "7"), "is a whole game, and it takes no", "leave --value out"),
-    (("subsampled", "--value", "[9]", "--neighbour", "[]"), "which are no neighbours", "move one of them"),
+    (("subsampled", "--value", "[9]", "--neighbor", "[]"), "which are no neighbors", "move one of them"),
     (("my_broken_module:x",), "it raised ZeroDivisionError: division by zero", "run it by itself"),
     (("none_such:x",), "module 'none_such' must be in this folder or installed", "check the name"),
     (("none such:x",), "must be module:name", "for example noise:my_count"),
@@ -214,11 +214,11 @@ WRONG = (
     (("my_module:Own",), "got the class Own", "make one of it: Own(...)"),
     (("my_module:ends", "-n", "200"), "it raised SystemExit: 0", "call it by itself first"),
     (("my_quitting_module:x",), "it raised SystemExit: 0", "run it by itself first"),
-    (("my_module:honest", "--value", "0", "--neighbour", "5"), "which are no neighbours", "larger sensitivity"),
-    (("my_module:honest", "--value", "0"), "both inputs must be given", "--value and --neighbour"),
+    (("my_module:honest", "--value", "0", "--neighbor", "5"), "which are no neighbors", "larger sensitivity"),
+    (("my_module:honest", "--value", "0"), "both inputs must be given", "--value and --neighbor"),
     (("my_module:honest", "--with", "size=3"), "takes no --with", "leave --with out"),
     (("my_module:whole", "-e", "2"), "is a whole game", "leave --epsilon out"),
-    (("laplace", "--value", "5"), "both inputs must be given", "--value and --neighbour"),
+    (("laplace", "--value", "5"), "both inputs must be given", "--value and --neighbor"),
     (("laplace", "-n", "0"), "samples must be at least 100 a side; got 0", "100,000 finds most"),
     (("laplace", "-n", "1e10"), "samples must be at most 100,000,000 a side", "100,000 finds most"),
     (("laplace", "-n", "many"), "--samples must be a whole number; got 'many'", "for example 100000"),
@@ -226,12 +226,12 @@ WRONG = (
     (("laplace", "--delta", "1e-6"), "Laplace has no parameter 'delta'", "leave --delta out"),
     (("subsampled", "-e", "1"), "Subsampled has no parameter 'epsilon'", "audit noise:tenth"),
     (("exponential", "--with", "candidates=x,y"), "candidates must be a list; got the text 'x,y'", "write ['a', 'b']"),
-    (("laplace", "--value", "0", "--neighbour", "5"), "which are no neighbours", "larger sensitivity"),
+    (("laplace", "--value", "0", "--neighbor", "5"), "which are no neighbors", "larger sensitivity"),
     (("laplace", "-n", "50"), "samples must be at least 100 a side; got 50", "100,000 finds most"),
     (("laplace", "-e", "-1"), "epsilon must be positive", "choose 1 or less"),
     (("laplace", "--confidence", "1"), "confidence must be above 0 and below 1", "for example 0.95"),
     (("laplace", "--with", "size"), "--with must be NAME=VALUE", "--with size=3"),
-    (("laplace", "--with", "colour=3"), "Laplace has no parameter 'colour'", "known are"),
+    (("laplace", "--with", "color=3"), "Laplace has no parameter 'color'", "known are"),
     (("float-laplace", "-e", "2"), "takes no --epsilon", "leave --epsilon out"),
     (("zoo", "--plot", "z.svg"), "the zoo takes no --plot", "leave --plot out"),
     (("threshold-off-by-one", "--plot", "t.svg"), "without a chart", "leave --plot out"),

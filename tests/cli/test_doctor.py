@@ -26,7 +26,7 @@ def test_a_healthy_place_is_exit_code_0_and_draws(call: Call) -> None:
     """Python, packages, extras, charts, randomness, clock, project, table, ledger, disk: each has its line."""
     call("ask", COUNT, "-e", "1")
     shown = call("doctor")
-    assert shown.code == 0 and shown.out.endswith("All is well.\n")
+    assert shown.code == 0 and shown.out.endswith("No problems found.\n")
     states = {line[:14].strip(): line[14:].split()[0] for line in shown.out.splitlines()[1:-1]}
     looked = {
         "python",
@@ -41,7 +41,7 @@ def test_a_healthy_place_is_exit_code_0_and_draws(call: Call) -> None:
         "disk",
     }
     assert looked <= set(states) and set(states.values()) == {"ok"}
-    assert "svg and png are drawn" in shown.out and "in order, 4 entries" in shown.out
+    assert "svg and png work" in shown.out and "in order, 4 entries" in shown.out
 
 
 def test_without_a_project_all_is_well_too(call: Call, folder: Path) -> None:
@@ -83,8 +83,8 @@ def test_a_project_file_that_is_not_there_is_missing_not_faulty(call: Call, fold
         assert shown.code == 1 and re.search(r"project +missing +no project file at", shown.out)
     (folder / "below").mkdir()
     assert "missing" in call("doctor", "-p", "below").out
-    (folder / "below" / "sfumato.toml").write_text("[allowance]\nepsilon = -1\n[tables.a]\nsource='../visits.csv'")
-    assert re.search(r"project +faulty +allowance: epsilon must be positive; got -1", call("doctor", "-p", "below").out)
+    (folder / "below" / "sfumato.toml").write_text("[budget]\nepsilon = -1\n[tables.a]\nsource='../visits.csv'")
+    assert re.search(r"project +faulty +budget: epsilon must be positive; got -1", call("doctor", "-p", "below").out)
 
 
 def test_a_clock_that_runs_behind_the_ledger_is_found(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +116,7 @@ def test_a_missing_package_is_told_with_what_helps(call: Call, monkeypatch: pyte
 
     monkeypatch.setattr(MODULE, "_draw", fail)
     shown = call("doctor")
-    assert shown.code == 1 and shown.out.endswith("To mend: duckdb, charts.\n")
+    assert shown.code == 1 and shown.out.endswith("Problems: duckdb, charts.\n")
 
 
 def test_a_java_that_spark_cannot_use_is_told(call: Call, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

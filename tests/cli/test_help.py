@@ -16,7 +16,7 @@ import typer.main
 from cli.conftest import Call
 from cli.running import ROOT, environment
 from sfumato.cli import app
-from sfumato.cli.failure import DEFECT, ENGINE, INTERRUPTED, LEDGER, REFUSED, REFUTED, USAGE
+from sfumato.cli._shared.failure import DEFECT, ENGINE, INTERRUPTED, LEDGER, REFUSED, REFUTED, USAGE
 
 REFERENCE = (ROOT / "docs/reference/command-line.md").read_text(encoding="utf-8")
 HOW_TO = {
@@ -30,12 +30,13 @@ LISTED = {
     "ask",
     "explain",
     "ledger",
-    "allowance",
+    "budget",
     "survey",
     "risk",
     "audit",
     "attack",
     "doctor",
+    "migrate",
 }
 
 
@@ -82,7 +83,7 @@ def test_the_reference_names_every_command_and_option(path: tuple[str, ...]) -> 
             assert all(re.search(rf"`{option}\b", REFERENCE) for option in each.opts), each.opts
 
 
-@pytest.mark.parametrize("name", sorted(LISTED - {"ledger", "allowance", "attack", "survey"}))
+@pytest.mark.parametrize("name", sorted(LISTED - {"ledger", "budget", "attack", "survey"}))
 def test_the_help_ends_with_examples(name: str, call: Call) -> None:
     """Whose options there are."""
     lines = call(name, "--help").out.partition("Examples:\n")[2].splitlines()
@@ -94,7 +95,7 @@ def test_the_help_ends_with_examples(name: str, call: Call) -> None:
 def test_what_is_not_there_yet_is_not_listed() -> None:
     """Commands of later versions are neither in the help nor in the reference."""
     assert {path[0] for path in ALL if path} == LISTED
-    for later in ("serve", "synthesise"):
+    for later in ("serve", "synthesize"):
         assert f"sfumato {later}" not in REFERENCE and f"`{later}" not in REFERENCE
 
 
@@ -107,7 +108,7 @@ def test_the_exit_codes_are_documented(call: Call) -> None:
 
 def test_no_arguments_show_the_help(call: Call) -> None:
     """Also for the groups."""
-    for arguments in ((), ("ledger",), ("allowance",), ("survey",)):
+    for arguments in ((), ("ledger",), ("budget",), ("survey",)):
         shown = call(*arguments)
         assert "Commands:" in shown.out + shown.err
 

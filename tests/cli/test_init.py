@@ -37,9 +37,9 @@ def test_a_csv_becomes_a_project_that_loads_and_answers(call: Call, folder: Path
     shown = call("init", "visits.csv", *NEW)
     assert shown.code == 0, shown.err
     text = (folder / "new.toml").read_text()
-    assert '# unit = "person" ' in text and "to declare: whose rows belong together" in text
+    assert '# unit = "person" ' in text and "to declare: the column that identifies a person" in text
     assert all(f"# {name} = {{ ... }}" in text for name in ("region", "spent", "day"))
-    assert "To declare first: the unit of visits" in shown.out and "sfumato ask" in shown.out
+    assert "Declare the unit of visits first" in shown.out and "sfumato ask" in shown.out
     assert list(load("new.toml").tables["visits"].columns) == ["person", "region", "spent", "day"]
     answer = call("ask", "SELECT COUNT(*) AS n FROM visits", "-e", "0.5", "-p", "new.toml")
     assert answer.code == 0 and "protected: one row" in answer.out
@@ -52,8 +52,8 @@ def test_a_parquet_file_says_what_kind_of_declaration_each_column_needs(
     assert call("init", parquet.name, *NEW).code == 0
     lines = (folder / "new.toml").read_text().splitlines()
     found = {line.split(" = ")[0]: line for line in lines}
-    assert "bounds = [LOWEST, HIGHEST]" in found["# spent"] and "to be added up or averaged" in found["# spent"]
-    assert "keys = [" in found["# region"] and "to be grouped by" in found["# region"]
+    assert "bounds = [LOWEST, HIGHEST]" in found["# spent"] and "needed to sum or average it" in found["# spent"]
+    assert "keys = [" in found["# region"] and "needed to group by it" in found["# region"]
     assert "dates = [" in found["# day"] and 'type = "date", dates' in found["# t"]
     assert found["member"].startswith("member = { keys = [true, false] }")
     assert load("new.toml").tables["all_kinds"].columns["member"].keys == (True, False)
@@ -64,9 +64,7 @@ def test_a_column_that_cannot_be_asked_about_is_listed_with_its_type(call: Call,
     duckdb.sql(f"COPY (SELECT 1 AS person, ['a'] AS tags, TIME '10:00' AS clock) TO '{folder / 'odd.parquet'}'")
     assert call("init", "odd.parquet", *NEW).code == 0
     text = (folder / "new.toml").read_text()
-    assert (
-        "# tags " in text and "# cannot be asked about: VARCHAR[]" in text and "# cannot be asked about: TIME" in text
-    )
+    assert "# tags " in text and "# cannot be queried: VARCHAR[]" in text and "# cannot be queried: TIME" in text
     assert list(load("new.toml").tables["odd"].columns) == ["person"]
     refused = call("ask", "SELECT COUNT(Tags) AS n FROM odd", "-e", "0.5", "-p", "new.toml")
     assert refused.code == 3 and "column 'tags' must be a number, a text" in refused.err and "VARCHAR[]" in refused.err
@@ -94,15 +92,15 @@ def test_no_value_is_read(call: Call, folder: Path) -> None:
 
 def test_options_declare_what_a_terminal_would_be_asked(call: Call, folder: Path) -> None:
     """Unit, rows, columns, epsilon, delta and ledger; then a question by region is answered at once."""
-    said = ("--unit", "Person", "--most-rows", "3", "--epsilon", "2", "--delta", "1e-9", "--ledger", "other.db")
+    said = ("--unit", "Person", "--max-rows-per-unit", "3", "--epsilon", "2", "--delta", "1e-9", "--ledger", "other.db")
     columns = ("--column", "region=north, south", "--column", "spent=0 100", "--column", "day=2026-01-01 2026-01-31")
     shown = call("init", "visits.csv", *NEW, *said, *columns)
-    assert shown.code == 0 and "To declare first" not in shown.out and "to declare" not in shown.out
+    assert shown.code == 0 and "Declare the unit" not in shown.out and "to declare" not in shown.out
     project = load("new.toml")
     visits = project.tables["visits"]
-    assert visits.unit.columns == ("person",) and visits.most_rows == 3
+    assert visits.unit.columns == ("person",) and visits.max_rows_per_unit == 3
     assert visits.columns["region"].keys == ("north", "south")
-    assert (project.allowance.epsilon, project.ledger) == (2, str(folder / "other.db"))
+    assert (project.budget.epsilon, project.ledger) == (2, str(folder / "other.db"))
     question = "SELECT region, AVG(spent) AS spent FROM visits GROUP BY region"
     assert call("ask", question, "-e", "1", "-p", "new.toml").code == 0
 
@@ -116,7 +114,7 @@ def test_options_declare_what_a_terminal_would_be_asked(call: Call, folder: Path
         (("--column", "region="), "must be bounds, keys or dates"),
         (("--column", "spent=100 0"), "low below high"),
         (("--unit", "person", "--row-each"), "got --unit and --row-each"),
-        (("--most-rows", "3"), "--most-rows must come with a unit"),
+        (("--max-rows-per-unit", "3"), "--max-rows-per-unit must come with a unit"),
         (("--epsilon", "0"), "epsilon must be positive"),
         (("-o", "none/new.toml"), "cannot be written"),
     ],
@@ -130,9 +128,9 @@ def test_a_wrong_declaration_writes_no_file(call: Call, folder: Path, options: t
 
 def test_a_ledger_that_is_there_already_is_said(call: Call) -> None:
     """A second project in one folder would share it; one with a ledger of its own says nothing."""
-    assert "ledger.db is there already" not in call("init", "visits.csv", *NEW).out
+    assert "ledger.db exists already" not in call("init", "visits.csv", *NEW).out
     call("ask", "SELECT COUNT(*) AS n FROM visits", "-e", "0.5")
-    assert "ledger.db is there already" in call("init", "visits.csv", *NEW, "--force").out
+    assert "ledger.db exists already" in call("init", "visits.csv", *NEW, "--force").out
     assert "there already" not in call("init", "visits.csv", *NEW, "--force", "--ledger", "other.db").out
 
 
@@ -168,14 +166,14 @@ def test_on_a_terminal_the_owner_is_asked(folder: Path) -> None:
     assert "at most 23.2\N{NO-BREAK SPACE}% sure" in shown.out
     project = load(folder)
     visits = project.tables["visits"]
-    assert (project.allowance.epsilon, visits.unit.columns, visits.most_rows) == (2, ("person",), 3)
+    assert (project.budget.epsilon, visits.unit.columns, visits.max_rows_per_unit) == (2, ("person",), 3)
     assert visits.columns["spent"].bounds is not None and visits.columns["day"].keys is None
 
 
 def test_on_a_terminal_every_row_may_be_a_person_and_questions_may_be_left_out(folder: Path) -> None:
     """The word 'row'; and --no-questions."""
     shown = on_terminal("init", "visits.csv", "--force", folder=folder, typed=["row", "done", ""])
-    assert shown.code == 0 and "# no unit: every row is another person" in (folder / "sfumato.toml").read_text()
+    assert shown.code == 0 and "# no unit: every row is a different person" in (folder / "sfumato.toml").read_text()
     assert on_terminal("init", "visits.csv", "--force", "--no-questions", folder=folder).code == 0
 
 

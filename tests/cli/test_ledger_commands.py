@@ -1,4 +1,4 @@
-"""`sfumato ledger` and `sfumato allowance`: bars, checks, copies, grants."""
+"""`sfumato ledger` and `sfumato budget`: bars, checks, copies, grants."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import COUNT, Call
-from sfumato.cli.budget import bar, how_many, used
-from sfumato.ledger.allowance import Allowance
-from sfumato.ledger.amount import UNIT, Amount
+from sfumato.cli._shared.cost import bar, how_many, used
 from sfumato.ledger.balance import Account
+from sfumato.ledger.records.amount import UNIT, Amount
+from sfumato.ledger.records.budget import Budget
 from sfumato.privacy.loss import Loss
 from sfumato.project import load
 
@@ -30,7 +30,7 @@ def asked(call: Call) -> Call:
     return call
 
 
-def test_the_allowance_is_drawn_by_table_and_analyst(asked: Call) -> None:
+def test_the_budget_is_drawn_by_table_and_analyst(asked: Call) -> None:
     """Half of it is spent: half of the bar is full; each part has its own."""
     shown = asked("ledger", "show")
     bars = {line[:16].strip(): line for line in shown.out.splitlines() if "░" in line}
@@ -43,11 +43,11 @@ def test_the_allowance_is_drawn_by_table_and_analyst(asked: Call) -> None:
     assert "reserved" not in asked("ledger", "show", "--entries", "0").out
 
 
-def test_before_the_first_question_the_allowance_is_whole(call: Call, folder: Path) -> None:
+def test_before_the_first_question_the_budget_is_whole(call: Call, folder: Path) -> None:
     """And looking makes no ledger."""
     shown = call("ledger", "show")
     assert re.search(r"everyone +0 +3 +░{30} +0%", shown.out) and "Nothing was asked yet" in shown.out
-    assert "all; not asked yet" in call("allowance", "show").out
+    assert "all; nothing asked yet" in call("budget", "show").out
     assert not (folder / "ledger.db").exists()
 
 
@@ -115,43 +115,43 @@ def test_a_paused_analyst_may_ask_again_after_the_owner_looked(asked: Call, monk
         raise RuntimeError
 
     with monkeypatch.context() as broken:
-        broken.setattr("sfumato.engines.run.SqlRun.prepare", fail)
+        broken.setattr("sfumato.engines.sql.run.SqlRun.prepare", fail)
         assert asked("ask", OTHER, "-e", "0.25", "--as", "ana").code == 4
     assert asked("ask", OTHER, "-e", "0.125", "--as", "ana").code == 3
-    assert "sfumato ledger looked ana visits" in asked("ledger", "show").out
-    assert asked("ledger", "looked", "ana", "visits").out == "ana may ask visits again.\n"
-    assert asked("ledger", "looked", "ana", "visits").out == "ana was not paused on visits.\n"
+    assert "sfumato ledger resume ana visits" in asked("ledger", "show").out
+    assert asked("ledger", "resume", "ana", "visits").out == "ana may ask visits again.\n"
+    assert asked("ledger", "resume", "ana", "visits").out == "ana was not paused on visits.\n"
     assert asked("ask", OTHER, "-e", "0.125", "--as", "ana").code == 0
 
 
-def test_an_analyst_has_an_allowance_of_his_own(call: Call) -> None:
+def test_an_analyst_has_an_budget_of_his_own(call: Call) -> None:
     """After the first grant only those with one may ask; what is left is the smaller of both; it can be revoked."""
-    shown = call("allowance", "grant", "ana", "--epsilon", "0.5", "--until", "2999-12-31")
-    assert shown.code == 0 and "only analysts with a grant" in shown.out
+    shown = call("budget", "grant", "ana", "--epsilon", "0.5", "--until", "2999-12-31")
+    assert shown.code == 0 and "only analysts with a budget" in shown.out
     assert call("ask", COUNT, "-e", "0.25", "--as", "ben").code == 3
     assert "Left: epsilon 0.25 of 0.5; one more" in call("ask", COUNT, "-e", "0.25", "--as", "ana").out
-    listed = call("allowance", "show").out
+    listed = call("budget", "show").out
     assert re.search(r"everyone +3 +0 +epsilon 2.75 of 3", listed)
     assert re.search(r"  ana +0.5 +0 +3000-01-01 00:00:00 UTC +epsilon 0.25 of 0.5", listed)
     assert call("ask", OTHER, "-e", "0.5", "--as", "ana").code == 3
-    assert "Revoked" in call("allowance", "revoke", "ana", "--why", "left").out
-    assert re.search(r"  ana +revoked", call("allowance", "show").out)
+    assert "Revoked" in call("budget", "revoke", "ana", "--why", "left").out
+    assert re.search(r"  ana +revoked", call("budget", "show").out)
     refused = call("ask", OTHER, "-e", "0.25", "--as", "ana")
-    assert refused.code == 3 and "sfumato allowance show" in refused.err
+    assert refused.code == 3 and "sfumato budget show" in refused.err
 
 
-def test_the_allowance_of_all_follows_the_project_file(asked: Call, folder: Path) -> None:
+def test_the_budget_of_all_follows_the_project_file(asked: Call, folder: Path) -> None:
     """A changed file is refused until it is granted, and the hint says how; revoking needs a yes."""
     toml = (folder / "sfumato.toml").read_text()
     (folder / "sfumato.toml").write_text(toml.replace("epsilon = 3.0", "epsilon = 4.0"))
     refused = asked("ask", COUNT, "-e", "0.1")
-    assert refused.code == 3 and "change it: sfumato allowance grant" in refused.err
-    assert "Granted to everyone: epsilon 4, delta 0. Left: epsilon 2.5 of 4." in asked("allowance", "grant").out
+    assert refused.code == 3 and "the owner applies it: sfumato budget apply" in refused.err
+    assert "Granted to everyone: epsilon 4, delta 0. Left: epsilon 2.5 of 4." in asked("budget", "grant").out
     assert asked("ask", COUNT, "-e", "0.1").code == 0
-    assert asked("allowance", "revoke").code == 2
-    assert asked("allowance", "revoke", "--yes").code == 0
+    assert asked("budget", "revoke").code == 2
+    assert asked("budget", "revoke", "--yes").code == 0
     assert asked("ask", COUNT, "-e", "0.2").code == 3
-    assert asked("allowance", "grant").code == 0 and asked("ask", COUNT, "-e", "0.2").code == 0
+    assert asked("budget", "grant").code == 0 and asked("ask", COUNT, "-e", "0.2").code == 0
 
 
 def test_two_populations_are_told_apart(call: Call, folder: Path) -> None:
@@ -159,26 +159,26 @@ def test_two_populations_are_told_apart(call: Call, folder: Path) -> None:
     (folder / "staff.csv").write_text("id,pay\n1,2\n2,3\n")
     more = '[populations.staff]\ntables = ["staff"]\nepsilon = 1.0\n[tables.staff]\nsource = "staff.csv"\n'
     (folder / "sfumato.toml").write_text((folder / "sfumato.toml").read_text() + more)
-    assert call("allowance", "grant", "ana", "-e", "1").code == 2
-    assert call("allowance", "grant", "ana", "-e", "1", "--population", "staff").code == 0
+    assert call("budget", "grant", "ana", "-e", "1").code == 2
+    assert call("budget", "grant", "ana", "-e", "1", "--population", "staff").code == 0
     call("ask", COUNT, "-e", "1")
     shown = call("ledger", "show").out
     assert re.search(r"^staff +0 +1 ", shown, re.MULTILINE) and re.search(r"^everyone +1 +3 ", shown, re.MULTILINE)
 
 
-def test_how_many_fit_is_what_the_allowance_admits() -> None:
+def test_how_many_fit_is_what_the_budget_admits() -> None:
     """By epsilon, and beyond it by rho, where there is a delta."""
     third = Amount.of(Loss.pure(0.3))
-    assert how_many([Account(Allowance(Fraction("1")))], third) == 3
+    assert how_many([Account(Budget(Fraction("1")))], third) == 3
     assert how_many([], third) == 0
     small = Amount.of(Loss.pure(0.01))
-    with_delta = Allowance(Fraction("1"), Fraction("1e-9"))
+    with_delta = Budget(Fraction("1"), Fraction("1e-9"))
     found = how_many([Account(with_delta)], small)
     assert found > 100  # rho adds up to less than epsilon does
     spent = Amount(found * (small.epsilon or 0), found * (small.rho or 0), 0)
     assert with_delta.admits(spent) and not with_delta.admits(spent.plus(small))
     assert used(Account(with_delta, spent=spent)) > Fraction("0.99")
-    assert how_many([Account(Allowance(Fraction("1"))), Account(Allowance(Fraction("0.1")))], small) == 10
+    assert how_many([Account(Budget(Fraction("1"))), Account(Budget(Fraction("0.1")))], small) == 10
 
 
 def test_a_bar_shows_what_is_not_nothing() -> None:
@@ -190,7 +190,7 @@ def test_a_bar_shows_what_is_not_nothing() -> None:
 def test_the_json_of_an_export_is_the_ledger(asked: Call, folder: Path) -> None:
     """Sums of its lines are what show says."""
     asked("ledger", "export", "all.jsonl")
-    lines = [json.loads(line) for line in (folder / "all.jsonl").read_text().splitlines()[1:]]
+    lines = [json.loads(line) for line in (folder / "all.jsonl").read_text().splitlines()[1:-1]]
     assert sum(int(line["epsilon"]) for line in lines if line["kind"] == "reserved") == 1.5 * UNIT
     with load(folder).open_ledger() as ledger:
         assert ledger.head.number == len(lines)
@@ -206,7 +206,7 @@ def test_an_export_has_amounts_as_decimals_beside_the_exact_ones(asked: Call, fo
     (ana,) = (row for row in rows if "reserved" in row and "ana" in row)
     assert ana[start : start + 6] == ["1000000000", "500000000", "0", "1", "0.5", "0"]
     asked("ledger", "export", "all.jsonl", "--payloads")
-    line = json.loads((folder / "all.jsonl").read_text().splitlines()[-2])
+    line = json.loads((folder / "all.jsonl").read_text().splitlines()[-3])
     assert (line["epsilon"], line["epsilon_decimal"]) == ("500000000", "0.5")
     assert asked("ledger", "restore", "all.jsonl", "--ledger", "new.db").code == 0
 
@@ -224,16 +224,16 @@ def test_a_copy_does_not_replace_a_file_by_itself(asked: Call, folder: Path, com
 
 def test_a_grant_above_that_of_all_is_warned_of_and_given(call: Call) -> None:
     """Both limits hold; one within says nothing of it."""
-    shown = call("allowance", "grant", "ana", "-e", "8")
-    assert shown.code == 0 and "Note: that is more than all may spend together on everyone, epsilon 3" in shown.out
-    assert re.search(r"  ana +8 +0 ", call("allowance", "show").out)
-    assert "Note" not in call("allowance", "grant", "ana", "-e", "3").out
+    shown = call("budget", "grant", "ana", "-e", "8")
+    assert shown.code == 0 and "Note: this is more than the total budget of everyone (epsilon 3)" in shown.out
+    assert re.search(r"  ana +8 +0 ", call("budget", "show").out)
+    assert "Note" not in call("budget", "grant", "ana", "-e", "3").out
 
 
 def test_an_analyst_without_a_grant_has_no_limit_of_his_own(asked: Call) -> None:
     """Which is said in words; after a grant to another it also says that he may not ask."""
-    assert re.search(r"  ben +- +no limit of its own is set\n", asked("allowance", "show").out)
-    asked("allowance", "grant", "ana", "-e", "2")
-    shown = asked("allowance", "show").out
-    assert re.search(r"  ben +- +no limit of its own is set; may not ask, since others have one", shown)
+    assert re.search(r"  ben +- +no budget of their own\n", asked("budget", "show").out)
+    asked("budget", "grant", "ana", "-e", "2")
+    shown = asked("budget", "show").out
+    assert re.search(r"  ben +- +no budget of their own; may not ask, because others have one", shown)
     assert re.search(r"  ana +2 +0 +epsilon 1 of 2", shown) and "epsilon 0" not in shown

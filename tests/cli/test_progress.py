@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
-from sfumato.cli import progress
-from sfumato.curator.phases import Phase
+from sfumato.cli._shared import progress
+from sfumato.curator.measurement.progress import Phase
 
 
 class Clock:

@@ -79,7 +79,7 @@ def test_columns_are_chosen_where_none_is_named(call: Call) -> None:
         (("people.csv", "--html", "no/r.html"), "must be a file in a folder that exists"),
         (("none.csv",), "found none at"),
         (("sfumato.toml",), "source must end in .parquet or .csv"),
-        (("people.csv", "-c", "age", "--memory", "1e-7"), "take fewer: --columns, or more: --memory"),
+        (("people.csv", "-c", "age", "--memory", "1e-7"), "take fewer --columns, or more --memory"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_a_hint(arguments: tuple[str, ...], said: str, call: Call) -> None:
@@ -99,4 +99,4 @@ def test_a_search_for_hours_is_refused_in_a_pipe_and_asked_on_a_terminal(folder:
     assert shown.code == 2 and "sets of up to 8 of 60 columns on 30 rows: about" in shown.err
     assert "or confirm it: --yes" in shown.err
     shown = on_terminal(*asked, folder=folder, typed=["n"])
-    assert shown.code == 1 and "This takes long." in shown.out and "Go on?" in shown.out
+    assert shown.code == 1 and "This takes a long time." in shown.out and "Continue?" in shown.out

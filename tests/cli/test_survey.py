@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Call
-from sfumato.cli.failure import USAGE
+from sfumato.cli._shared.failure import USAGE
 
 DESIGN = ("survey", "design", "--question", "smoker=yes-no", "--question", "party=one-of: red, green, blue")
 
@@ -19,13 +19,13 @@ def write_answers(folder: Path, people: int = 600) -> None:
 
 
 def test_a_survey_from_questions_to_estimates(call: Call, folder: Path) -> None:
-    """Design, randomise, estimate, cross, draw: each says what it did, and estimates lie inside [0, 1]."""
+    """Design, randomize, estimate, cross, draw: each says what it did, and estimates lie inside [0, 1]."""
     designed = call(*DESIGN, "--epsilon", "4", "--people", "600", "--error", "0.02")
-    assert designed.code == 0 and "For a standard error of 2\xa0% from noise ask" in designed.out
+    assert designed.code == 0 and "A standard error of 2\xa0% from noise needs" in designed.out
     assert "A curator's noise" in designed.out and "design: survey.toml" in designed.err
     write_answers(folder)
-    randomised = call("survey", "randomise", "answers.csv", "--output", "sent.csv")
-    assert randomised.code == 0 and "600 people, epsilon 4 each" in randomised.err
+    randomized = call("survey", "randomize", "answers.csv", "--output", "sent.csv")
+    assert randomized.code == 0 and "600 people, epsilon 4 each" in randomized.err
     head, *lines = (folder / "sent.csv").read_text().splitlines()
     assert head == "design,respondent,smoker,party" and len(lines) == 600
     shown = call("survey", "estimate", "sent.csv", "--plot", "chart.svg")
@@ -35,7 +35,7 @@ def test_a_survey_from_questions_to_estimates(call: Call, folder: Path) -> None:
     assert told["people"] == 600 and 0 <= told["questions"][0]["estimates"][0]["interval"][0] <= 1
     crossed = call("survey", "estimate", "sent.csv", "--cross", "smoker,party")
     assert crossed.code == 0 and "smoker by party (400 people)" in crossed.out
-    call("survey", "randomise", "answers.csv", "--output", "again.csv", "--quiet")
+    call("survey", "randomize", "answers.csv", "--output", "again.csv", "--quiet")
     both = json.loads(call("survey", "estimate", "sent.csv", "--round", "again.csv", "--format", "json").out)
     assert both["people"] == 1_200 and both["epsilon"] == 8 and "2 rounds with fresh noise as one" in both["notes"]
     only = call("survey", "estimate", "sent.csv", "--only", "smoker", "--format", "csv", "--output", "one.csv")
@@ -44,11 +44,11 @@ def test_a_survey_from_questions_to_estimates(call: Call, folder: Path) -> None:
 
 def test_one_person_with_a_memory(call: Call, folder: Path) -> None:
     call(*DESIGN, "--odds", "3")
-    first = call("survey", "randomise", "--answer", "smoker=yes", "--memory", "mine.json", "--json")
-    again = call("survey", "randomise", "--answer", "smoker=no", "--memory", "mine.json", "--json")
+    first = call("survey", "randomize", "--answer", "smoker=yes", "--memory", "mine.json", "--json")
+    again = call("survey", "randomize", "--answer", "smoker=no", "--memory", "mine.json", "--json")
     assert first.code == 0 and json.loads(first.out) == json.loads(again.out)
     assert json.loads(first.out)["party"] == "" and (folder / "mine.json").exists()
-    assert "epsilon 1.099 was spent in all" in again.err
+    assert "epsilon 1.099 was spent in total" in again.err
 
 
 def test_an_answer_can_be_asked_for_so_that_no_history_holds_it(
@@ -56,7 +56,7 @@ def test_an_answer_can_be_asked_for_so_that_no_history_holds_it(
 ) -> None:
     call(*DESIGN, "--odds", "3")
     monkeypatch.setattr("typer.prompt", lambda name, **how: "yes" if how["hide_input"] else "shown")
-    asked = call("survey", "randomise", "--answer", "smoker", "--json")
+    asked = call("survey", "randomize", "--answer", "smoker", "--json")
     assert asked.code == 0 and json.loads(asked.out)["smoker"] in ("0", "1")
 
 
@@ -83,8 +83,8 @@ def test_a_design_as_json_and_from_a_draft(call: Call, folder: Path) -> None:
         ((*DESIGN, "--epsilon", "1", "--share", "smoker=half"), "--share must be a whole number"),
         (("survey", "design", "--epsilon", "1"), "--question or a draft must be given"),
         ((*DESIGN, "--epsilon", "1", "--ask", "none"), "--ask must be 'all' or 'one'"),
-        (("survey", "randomise"), "a file or --answer must be given"),
-        (("survey", "randomise", "answers.csv", "--design", "no.toml"), "no design at 'no.toml'"),
+        (("survey", "randomize"), "a file or --answer must be given"),
+        (("survey", "randomize", "answers.csv", "--design", "no.toml"), "no design at 'no.toml'"),
         (("survey", "estimate", "sent.csv", "--design", "no.toml"), "no design at 'no.toml'"),
         (("survey", "estimate", "sent.csv", "--duplicates", "last"), "--duplicates must be"),
         (("survey", "estimate", "sent.csv", "--plot", "chart.gif"), "--plot must end in"),
@@ -99,9 +99,9 @@ def test_what_is_wrong_is_said_in_a_line_and_a_hint(call: Call, arguments: tuple
 def test_nothing_is_overwritten_and_a_changed_design_is_found(call: Call, folder: Path) -> None:
     call(*DESIGN, "--epsilon", "4")
     write_answers(folder)
-    call("survey", "randomise", "answers.csv", "--output", "sent.csv")
+    call("survey", "randomize", "answers.csv", "--output", "sent.csv")
     kept = (folder / "sent.csv").read_text()
-    again = call("survey", "randomise", "answers.csv", "--output", "sent.csv")
+    again = call("survey", "randomize", "answers.csv", "--output", "sent.csv")
     assert (
         again.code == USAGE and "must not be there already" in again.err and (folder / "sent.csv").read_text() == kept
     )
@@ -119,14 +119,14 @@ def test_nothing_is_overwritten_and_a_changed_design_is_found(call: Call, folder
 def test_a_bad_answer_leaves_no_file_behind(call: Call, folder: Path) -> None:
     call(*DESIGN, "--epsilon", "1")
     (folder / "answers.csv").write_text("smoker,party\nyes,red\nmaybe,red\n")
-    ran = call("survey", "randomise", "answers.csv", "--output", "sent.csv")
+    ran = call("survey", "randomize", "answers.csv", "--output", "sent.csv")
     assert ran.code == USAGE and "in 1 of 2 rows" in ran.err and not (folder / "sent.csv").exists()
 
 
 def test_a_design_says_what_is_asked_and_which_way_is_closer(call: Call, folder: Path) -> None:
     ran = call(*DESIGN, "--text", "smoker=Do you smoke?", "--share", "smoker=3", "--epsilon", "1", "--error", "0.01")
     assert 'text = "Do you smoke?"' in (folder / "survey.toml").read_text()
-    assert "Closer at the same epsilon" in ran.out and "For a standard error of 1\xa0%" in ran.out
+    assert "More accurate at the same epsilon" in ran.out and "A standard error of 1\xa0%" in ran.out
     assert "e+" not in ran.out and "next: sfumato survey page survey.toml" in " ".join(ran.err.split())
     alone = call("survey", "design", "--question", "a=yes-no", "--epsilon", "1", "--output", "one.toml")
     assert "Closer" not in alone.out
@@ -135,8 +135,8 @@ def test_a_design_says_what_is_asked_and_which_way_is_closer(call: Call, folder:
 def test_a_file_without_rows_or_columns_is_not_passed_over_in_silence(call: Call, folder: Path) -> None:
     call(*DESIGN, "--epsilon", "1")
     (folder / "answers.csv").write_text("smoker,party\n")
-    ran = call("survey", "randomise", "answers.csv", "--output", "sent.csv")
+    ran = call("survey", "randomize", "answers.csv", "--output", "sent.csv")
     assert ran.code == USAGE and "a row for each person" in ran.err and not (folder / "sent.csv").exists()
     (folder / "answers.csv").write_text("smoker\nyes\n")
-    ran = call("survey", "randomise", "answers.csv", "--output", "sent.csv")
-    assert ran.code == 0 and "1 person," in ran.err and "nobody's answer to party" in ran.err
+    ran = call("survey", "randomize", "answers.csv", "--output", "sent.csv")
+    assert ran.code == 0 and "1 person," in ran.err and "no answers to party" in ran.err

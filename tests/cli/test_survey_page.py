@@ -29,7 +29,7 @@ def test_the_words_of_a_page_are_written_translated_and_used(call: Call) -> None
     again = call("survey", "words", "-o", "de.toml", "--quiet")
     assert again.code == 0 and again.err == ""  # the same file
     words = Path("de.toml").read_text("utf-8").replace('language = "en"', 'language = "de"')
-    Path("de.toml").write_text(words.replace('"Randomise my answers"', '"Antworten verändern"'), "utf-8")
+    Path("de.toml").write_text(words.replace('"Randomize my answers"', '"Antworten verändern"'), "utf-8")
     assert call("survey", "words", "-o", "de.toml").code == 2
     for options in (("-o", "page.html"), ("-o", "sheet.html", "--paper")):
         assert call("survey", "page", "--words", "de.toml", *options).code == 0

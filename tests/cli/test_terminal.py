@@ -1,4 +1,4 @@
-"""The real program on a pseudo-terminal and in pipes: colours, widths, progress, Ctrl-C, other readers."""
+"""The real program on a pseudo-terminal and in pipes: colors, widths, progress, Ctrl-C, other readers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from rich.console import Console
 
 from cli.conftest import COUNT
 from cli.running import CLOCKED, PROGRAM, environment, on_terminal, run, run_binary
-from sfumato.cli.screen import say, show
+from sfumato.cli._shared.failure import PIPE_CLOSED
+from sfumato.cli._shared.screen import say, show
 from sfumato.privacy.guarantee import Guarantee
 
 ASK = ("ask", COUNT, "--epsilon", "0.5")
@@ -27,18 +28,18 @@ def test_on_a_terminal_an_answer_is_drawn(folder: Path) -> None:
     assert "weighing" not in shown.out
 
 
-def test_no_color_means_no_colour(folder: Path) -> None:
-    """The lines stay, the colours go; also where the terminal can do nothing."""
-    coloured = re.compile(r"\x1b\[[0-9;]*3[0-7]m")
+def test_no_color_means_no_color(folder: Path) -> None:
+    """The lines stay, the colors go; also where the terminal can do nothing."""
+    colored = re.compile(r"\x1b\[[0-9;]*3[0-7]m")
     wrong = ("ask", "SELECT COUNT(*) AS n FROM vists", "-e", "1")
-    assert coloured.search(on_terminal(*wrong, folder=folder, raw=True).out)
-    assert not coloured.search(on_terminal(*wrong, folder=folder, raw=True, NO_COLOR="1").out)
+    assert colored.search(on_terminal(*wrong, folder=folder, raw=True).out)
+    assert not colored.search(on_terminal(*wrong, folder=folder, raw=True, NO_COLOR="1").out)
     assert "\x1b" not in on_terminal(*wrong, folder=folder, raw=True, TERM="dumb").out
 
 
 def test_a_pipe_gets_plain_text(folder: Path) -> None:
-    """No boxes, no colours, whole lines."""
-    for arguments in (ASK, ("ledger", "show"), ("allowance", "show"), ("explain", COUNT)):
+    """No boxes, no colors, whole lines."""
+    for arguments in (ASK, ("ledger", "show"), ("budget", "show"), ("explain", COUNT)):
         shown = run(*arguments, folder=folder)
         assert shown.code == 0 and not set("│┃━\x1b") & set(shown.out + shown.err)
         assert [line for line in shown.out.splitlines() if line != line.rstrip()] == []
@@ -70,20 +71,20 @@ def test_a_reader_that_has_enough_is_no_error(folder: Path) -> None:
     program.stdout.close()
     said = program.stderr.read().decode()
     program.stderr.close()
-    assert program.wait(240) in (0, 1) and "Traceback" not in said and "Exception ignored" not in said
+    assert program.wait(240) in (0, PIPE_CLOSED) and "Traceback" not in said and "Exception ignored" not in said
 
 
 def test_long_work_shows_a_bar_with_its_phase_on_a_terminal_only(folder: Path) -> None:
     """On the error stream; a pipe and --quiet see nothing of it."""
-    shown = on_terminal(*ASK, folder=folder, bar_from="weighing units")
-    assert re.search(r"━+ weighing units \d:\d\d:\d\d", shown.out) and "reserving" not in shown.out
+    shown = on_terminal(*ASK, folder=folder, bar_from="limiting contributions")
+    assert re.search(r"━+ limiting contributions \d:\d\d:\d\d", shown.out) and "reserving" not in shown.out
     mean = on_terminal(
-        "ask", "SELECT AVG(spent) AS s FROM visits", "-e", "0.25", folder=folder, bar_from="finding limits"
+        "ask", "SELECT AVG(spent) AS s FROM visits", "-e", "0.25", folder=folder, bar_from="estimating limits"
     )
-    assert "finding limits" in mean.out
-    quiet = on_terminal("ask", COUNT, "-e", "0.25", "--quiet", folder=folder, bar_from="weighing units")
+    assert "estimating limits" in mean.out
+    quiet = on_terminal("ask", COUNT, "-e", "0.25", "--quiet", folder=folder, bar_from="limiting contributions")
     piped = subprocess.run(
-        [*CLOCKED, "weighing units", "", "ask", COUNT, "-e", "0.125"],
+        [*CLOCKED, "limiting contributions", "", "ask", COUNT, "-e", "0.125"],
         cwd=folder, env=environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert quiet.code == piped.returncode == 0 and "weighing" not in quiet.out + piped.stdout + piped.stderr
@@ -91,15 +92,15 @@ def test_long_work_shows_a_bar_with_its_phase_on_a_terminal_only(folder: Path) -
 
 def test_ctrl_c_leaves_the_question_charged_and_says_so(folder: Path) -> None:
     """Exit code 130; the ledger has the reservation."""
-    shown = on_terminal(*ASK, folder=folder, bar_from="weighing units", interrupted=True)
-    assert shown.code == 130 and "interrupted: there is no answer; it stays charged" in shown.out
+    shown = on_terminal(*ASK, folder=folder, bar_from="limiting contributions", interrupted=True)
+    assert shown.code == 130 and "interrupted: there is no answer; the charge stays" in shown.out
     assert re.search(r"everyone +0.5 +3 ", run("ledger", "show", folder=folder).out)
 
 
 def test_python_m_and_the_script_are_one_program(tmp_path: Path) -> None:
     """Version and name are said alike."""
     shown = run("--version", folder=tmp_path)
-    assert (shown.code, shown.out) == (0, "sfumato 0.1.0\n")
+    assert (shown.code, shown.out) == (0, "sfumato 0.2.0\n")
     assert run("--help", folder=tmp_path).out.startswith("Usage: sfumato [OPTIONS]")
 
 

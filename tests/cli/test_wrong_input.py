@@ -9,22 +9,22 @@ import pytest
 
 from cli.conftest import COUNT, Call
 from cli.running import run
-from sfumato.cli.failure import read
+from sfumato.cli._shared.failure import read
 from sfumato.errors import SfumatoError
 
 ASK = ("ask", COUNT, "--epsilon", "0.5")
-BEGIN = "[allowance]\nepsilon = 1\n[tables.v]\n"
+BEGIN = "[budget]\nepsilon = 1\n[tables.v]\n"
 QUESTIONS = (
     # what is asked, the exit code, the line, the hint
     (("ask", "SELECT COUNT(*) AS n FROM vists", "-e", "1"), 3, "refused: unknown table 'vists'", "did you mean visits"),
     (("ask", "SELECT AVG(spnt) AS s FROM visits", "-e", "1"), 3, "refused: unknown column 'spnt'", "mean spent?"),
-    (("ask", "SELECT MODE(spent) AS s FROM visits", "-e", "1"), 3, "is not answered", "MIN and MAX"),
+    (("ask", "SELECT MODE(spent) AS s FROM visits", "-e", "1"), 3, "is not supported", "MIN and MAX"),
     (("ask", "SELEC COUNT(*) AS n FROM visits", "-e", "1"), 3, "it begins with SELEC", "ask with SELECT"),
     (("ask", COUNT, "-e", "many"), 2, "--epsilon must be a number; got 'many'", "for example 0.5"),
     (("ask", "SELECT 1", "-e", "1"), 3, "a question needs FROM and a table", "--help"),
     (("ask", COUNT, "-e", "-1"), 2, "usage: epsilon must be positive; got -1.0", "choose 1 or less"),
     (("ask", COUNT, "-e", "nan"), 2, "epsilon must be a finite number", "choose 1 or less"),
-    (("ask", COUNT, "-e", "4"), 3, "epsilon: requested 4, remaining 3, difference 1", "sfumato ledger show"),
+    (("ask", COUNT, "-e", "4"), 3, "Not enough budget: 4 requested, 3 left.", "sfumato ledger show"),
     (("ask", COUNT, "-e", "1", "--share", "m"), 2, "--share must be COLUMN=NUMBER; got 'm'", "--share n=2"),
     (("ask", COUNT, "-e", "1", "--noise", "gaussian"), 2, "--noise gaussian needs a delta", "--delta 1e-9"),
     (("ask", COUNT, "-e", "1", "--file", "q.sql"), 2, "got SQL and --file", "leave one out"),
@@ -34,13 +34,13 @@ QUESTIONS = (
     (("ask", COUNT, "-e", "1", "-o", "none/a.csv"), 2, "must be a file in a folder that exists", "nothing was done"),
     (("ask", COUNT, "-e", "1", "-o", "."), 2, "must be a file in a folder that exists", "nothing was done"),
     (("ask", COUNT, "-e", "1", "-p", "none"), 2, "no project file at", "sfumato init data.csv"),
-    (("explain", "SELECT SUM(person) AS s FROM visits"), 3, "has no declared bounds", "--bounds auto"),
-    (("ledger", "verify"), 5, "the ledger must exist", "check the path"),
+    (("explain", "SELECT SUM(person) AS s FROM visits"), 3, "has no declared bounds", "--estimate-bounds"),
+    (("ledger", "verify"), 5, "No ledger at", "Check the path"),
     (("ledger", "restore", "none.db"), 2, "a backup must exist", "check the path"),
-    (("allowance", "grant", "ana"), 2, "an analyst's allowance must be said", "--epsilon 1"),
-    (("allowance", "grant", "-e", "9"), 2, "must be the one in the project file; got epsilon 9", "change it there"),
-    (("allowance", "grant", "ana", "-e", "1", "--until", "soon"), 2, "--until must be year-month-day", "2026-12-31"),
-    (("allowance", "grant", "--population", "all"), 2, "unknown population 'all'", "known are everyone"),
+    (("budget", "grant", "ana"), 2, "an analyst's budget must be said", "--epsilon 1"),
+    (("budget", "grant", "-e", "9"), 2, "must be the one in the project file; got epsilon 9", "change it there"),
+    (("budget", "grant", "ana", "-e", "1", "--until", "soon"), 2, "--until must be year-month-day", "2026-12-31"),
+    (("budget", "grant", "--population", "all"), 2, "unknown population 'all'", "known are everyone"),
     (("init", "visits.csv"), 2, "must not exist yet; it does", "--force"),
     (("init", "none.csv"), 2, "found none at", "check the path"),
     (("init", "none.csv", "-o", "b.toml"), 2, "found none at", "check the path"),
@@ -67,9 +67,9 @@ def test_a_slip_is_one_line_and_one_hint(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("ask", COUNT, "-e", "1", "--bound", "many"), "Invalid value for '--bound'"),
+        (("ask", COUNT, "-e", "1", "--max-rows-per-unit", "many"), "Invalid value for '--max-rows-per-unit'"),
         (("ask", COUNT, "-e", "1", "--format", "xml"), "'xml' is not one of 'table', 'csv', 'json', 'arrow'"),
-        (("synthesise",), "No such command 'synthesise'"),
+        (("synthesize",), "No such command 'synthesize'"),
         (("ledger", "burn"), "No such command 'burn'"),
     ],
 )
@@ -85,14 +85,14 @@ def test_a_wrong_option_is_a_usage_error(call: Call, arguments: tuple[str, ...],
         (f"{BEGIN}source = 'visits.csv'\nunits = 'person'", "tables.v.units: unknown key", "did you mean 'unit'?"),
         (f"{BEGIN}source = 'none.csv'", "tables.v.source", "check the path"),
         (f"{BEGIN}source = 'visits.csv'\nunit = 'nobody'", "unknown column 'nobody'", "known are"),
-        ("[allowance\n", "sfumato.toml is not TOML", "--help"),
-        ("", "allowance: missing", "write a section [allowance]"),
+        ("[budget\n", "sfumato.toml is not TOML", "correct the line"),
+        ("", "budget: missing", "write a section [budget]"),
     ],
 )  # fmt: skip
 def test_a_wrong_project_file_is_told_with_its_place(call: Call, folder: Path, toml: str, line: str, hint: str) -> None:
     """Exit code 2 from every command that reads it."""
     (folder / "sfumato.toml").write_text(toml)
-    for command in (ASK, ("quote", COUNT, "-e", "1"), ("ledger", "show"), ("allowance", "show")):
+    for command in (ASK, ("quote", COUNT, "-e", "1"), ("ledger", "show"), ("budget", "show")):
         shown = call(*command)
         assert shown.code == 2 and line in shown.err and hint in shown.err
 
@@ -127,7 +127,7 @@ def test_a_failing_engine_is_exit_code_4(call: Call, folder: Path, monkeypatch: 
     def fail(*_: object) -> None:
         raise RuntimeError("a value: 4711")
 
-    monkeypatch.setattr("sfumato.engines.run.SqlRun.prepare", fail)
+    monkeypatch.setattr("sfumato.engines.sql.run.SqlRun.prepare", fail)
     shown = call(*ASK)
     assert shown.code == 4 and "4711" not in shown.err
     assert "engine: the engine failed on this question; it is charged" in shown.err

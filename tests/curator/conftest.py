@@ -6,7 +6,7 @@ import functools
 
 import pytest
 
-from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
+from sfumato.mechanisms._noise.noise import GaussianNoise, LaplaceNoise
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -16,7 +16,7 @@ from sfumato.curator.curator import Curator, Options
 from sfumato.dataset.column import column
 from sfumato.dataset.table import Table, table
 from sfumato.errors import UnboundedColumn
-from sfumato.plan.price import PricedPlan
+from sfumato.plan.pricing.price import PricedPlan
 from sfumato.privacy.guarantee import Guarantee
 
 BOUNDS = ((-10, 10), (0, 5), (1000, 2000), (-7, -3), (-1e-30, 1e-30), (0, 1e18), (-3e59, 1e59), (0.1, 0.3), (-1, 3))
@@ -42,7 +42,7 @@ def _identity(owner: int, unit_columns: int) -> tuple[int, datetime.date]:
     return (owner // 2 if unit_columns == 2 else owner), DAYS[owner % 4]
 
 
-def random_case(random: Random, *, neighbours: str, unit: object) -> Case:
+def random_case(random: Random, *, neighbors: str, unit: object) -> Case:
     """A small table with the worst of values; one unit in three is in many rows."""
     wide = random.choice(BOUNDS)
     units = random.choice((0, 5, 8, 11, 12, 12, 12))
@@ -54,14 +54,14 @@ def random_case(random: Random, *, neighbours: str, unit: object) -> Case:
     declared = table(
         pa.Table.from_pandas(frame.drop(columns=["owner", "side"])),
         unit=unit,  # type: ignore[arg-type]
-        neighbours=neighbours,  # type: ignore[arg-type]
+        neighbors=neighbors,  # type: ignore[arg-type]
         columns={
             "x": column(bounds=wide),
             "k": column(bounds=(random.choice((-2, 0)), 4)),
             "r": column(keys=["a", "b", "a'b"]),
             "d": column(keys=[datetime.datetime.combine(day, datetime.time()) for day in DAYS]),
         },
-        most_rows=random.choice((None, None, 2)) if unit else None,
+        max_rows_per_unit=random.choice((None, None, 2)) if unit else None,
     )
     return Case(declared, frame, list(range(units)))
 
@@ -174,12 +174,12 @@ def truth(random: Random, depth: int) -> str:
 def random_plan(random: Random, declared: Table, question: Question = random_question) -> PricedPlan:
     """A priced plan for a random question that is not refused; bounds are bought where none are declared."""
     units = ", ".join(declared.unit.columns)
-    curator = Curator({"t": declared}, allowance=Guarantee(1))
+    curator = Curator({"t": declared}, budget=Guarantee(1))
     while True:
         distinct = f"COUNT(DISTINCT {units})" if units else "COUNT(*)"
         text = question(random).replace("COUNT(DISTINCT UNIT)", distinct)
         bound = random.choice((None, None, None, 1, 2, 3, 1000, 2**33))
         noise = random.choice(("laplace", "laplace", "gaussian"))
-        options = Options(bound=bound, bounds="auto", delta=1e-6, noise=noise)
+        options = Options(max_rows_per_unit=bound, estimate_bounds=True, delta=1e-6, noise=noise)
         with contextlib.suppress(UnboundedColumn):  # products of products of enormous bounds
             return curator.plan(text, random.choice((0.1, 1, 3, 1e-4, 20)), options)

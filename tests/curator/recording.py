@@ -1,4 +1,4 @@
-"""The recorder of the audit on one shared connection: thousands of neighbouring tables in little time."""
+"""The recorder of the audit on one shared connection: thousands of neighboring tables in little time."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import duckdb
 
 from curator.questions import Case, Question, random_case, random_plan, random_question
-from sfumato.audit import recorder
-from sfumato.audit.recorder import SCRIPTS, Group, Recorder, Script, record
-from sfumato.engines import run as engine
-from sfumato.engines.duckdb_session import DuckdbSession
-from sfumato.plan.price import PricedPlan
+from sfumato.audit.sql import recorder
+from sfumato.audit.sql.recorder import SCRIPTS, Group, Recorder, Script, record
+from sfumato.engines.duckdb.session import DuckdbSession
+from sfumato.engines.sql import run as engine
+from sfumato.plan.pricing.price import PricedPlan
 
 
 class Fetched:
@@ -64,8 +64,8 @@ class Shared:
         return {owner for (owner,) in self._connection.execute("SELECT DISTINCT owner FROM counted_by_all").fetchall()}
 
     def show(self, case: Case, owner: int | None) -> None:
-        """All rows, or those of a neighbour without the owner or with the owner's other rows."""
-        self._owner, self._replaces = owner, case.declared.neighbours.value == "replace"
+        """All rows, or those of a neighbor without the owner or with the owner's other rows."""
+        self._owner, self._replaces = owner, case.declared.neighbors.value == "replace"
 
     def register(self, name: str, frame: object) -> None:
         assert name == "source"
@@ -114,7 +114,7 @@ def recorded(
 
 
 def violations(shared: Shared, case: Case, plan: PricedPlan, script: Script) -> tuple[int, list[str]]:
-    """The number of neighbours tried, and what differs more than it may."""
+    """The number of neighbors tried, and what differs more than it may."""
     shared.start()
     shown: dict[str, set[Group]] = {}
     base = recorded(shared, case, plan, None, script, shown)
@@ -126,13 +126,13 @@ def violations(shared: Shared, case: Case, plan: PricedPlan, script: Script) -> 
 
 
 def search(
-    shared: Shared, seed: int, wanted: int, neighbours: str, unit: object, question: Question = random_question
+    shared: Shared, seed: int, wanted: int, neighbors: str, unit: object, question: Question = random_question
 ) -> tuple[int, list[str]]:
     """Violations among at least so many pairs of a plan and a unit, with words to find them again."""
     pairs, number, found = 0, 0, []
     while pairs < wanted:
-        random = Random(f"{seed} {number} {neighbours} {unit}")
-        case = random_case(random, neighbours=neighbours, unit=unit)
+        random = Random(f"{seed} {number} {neighbors} {unit}")
+        case = random_case(random, neighbors=neighbors, unit=unit)
         shared.load(case)
         for place in range(6):
             plan = random_plan(random, case.declared, question)

@@ -9,10 +9,10 @@ import duckdb
 import numpy as np
 
 from sfumato.dataset.column import Key
-from sfumato.engines.duckdb_session import DuckdbSession
+from sfumato.engines.duckdb.session import DuckdbSession
 from sfumato.engines.engine import Among, Spots
-from sfumato.engines.run import SqlRun
-from sfumato.plan.price import PricedMeasure, PricedPlan
+from sfumato.engines.sql.run import SqlRun
+from sfumato.plan.pricing.price import PricedMeasure, PricedPlan
 
 Group = tuple[Key, ...]
 
@@ -49,7 +49,7 @@ class Remembered:
     def _remember(self, *key: Any, compute: Callable[[SqlRun], Any]) -> Any:
         """What depends on the keys only."""
         if (self._keys, key) not in self._known:
-            if self._run.bound.unknown and tuple(self._run.keys()) != self._keys:
+            if self._run.bound.undeclared and tuple(self._run.keys()) != self._keys:
                 self._run.choose(self._keys)
             self._known[self._keys, key] = compute(self._run)
         return self._known[self._keys, key]
@@ -82,14 +82,14 @@ class Remembered:
         return self._remember("magnitudes", place, compute=lambda run: run.magnitudes(place))
 
     def averages(self, place: int, priced: PricedMeasure, among: Among) -> Any:
-        asked = "averages", place, priced.interval, among
+        asked = "averages", place, priced.value_range, among
         return self._remember(*asked, compute=lambda run: run.averages(place, priced, among))
 
     def prepare(self, measures: Sequence[PricedMeasure]) -> None:
         self._measures = tuple(measures)
 
-    def influences(self, place: int) -> Any:
-        return self._prepare("influences", place, compute=lambda run: run.influences(place))
+    def contributions(self, place: int) -> Any:
+        return self._prepare("contributions", place, compute=lambda run: run.contributions(place))
 
     def cells(self, limits: Sequence[int]) -> Any:
         return self._prepare("cells", tuple(limits), compute=lambda run: run.cells(limits))

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sfumato.curator.answer import Answer, Receipt
+from sfumato.curator.answers.answer import Answer, Receipt
 from sfumato.errors import InvalidArgument
 from sfumato.privacy.guarantee import Guarantee
 
@@ -88,7 +88,7 @@ def test_exports_are_columns_with_their_intervals() -> None:
     }  # fmt: skip
 
 
-def test_a_plot_puts_dates_along_the_axis_and_other_keys_into_colours() -> None:
+def test_a_plot_puts_dates_along_the_axis_and_other_keys_into_colors() -> None:
     """Whichever comes first in the question."""
     rows = [{"r": r, "s": s, "d": datetime.date(2026, m, 1), "n": 1.0} for r in "ab" for s in "wm" for m in (1, 2)]
     chart = answer(rows, {"n": [(0, 2)] * 8}, ("note",)).plot().to_dict()

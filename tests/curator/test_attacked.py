@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.curator.curator import Curator
-from sfumato.curator.release import NoisyReleaser
+from sfumato.curator.measurement.release import NoisyReleaser
 from sfumato.errors import BudgetExhausted, InvalidArgument, UnboundedColumn, UnsupportedQuery
 from sfumato.privacy.guarantee import Guarantee
 from sources import Seeded
@@ -18,7 +18,7 @@ from sources import Seeded
 
 def curator(frame: pd.DataFrame, unit: str | None = "u", delta: float = 1e-3) -> Curator:
     declared = sf.table(frame, unit=unit)
-    return sf.Curator({"t": declared}, allowance=Guarantee(100, delta), releaser=NoisyReleaser(Seeded(3)))
+    return sf.Curator({"t": declared}, budget=Guarantee(100, delta), releaser=NoisyReleaser(Seeded(3)))
 
 
 @pytest.mark.parametrize("first", (-0.4, 0.4))
@@ -54,7 +54,7 @@ def test_a_total_misses_as_much_as_all_groups_may(noise: str) -> None:
     light = [(unit, unit % 200) for unit in range(1_000, 16_000)]
     frame = pd.DataFrame(heavy + light, columns=["u", "g"])
     declared = sf.table(frame, unit="u", columns={"g": sf.column(bounds=(0, 199))})
-    asked = sf.Curator({"t": declared}, allowance=Guarantee(9, 1e-3), releaser=NoisyReleaser(Seeded(5)))
+    asked = sf.Curator({"t": declared}, budget=Guarantee(9, 1e-3), releaser=NoisyReleaser(Seeded(5)))
     question = "SELECT g, COUNT(*) AS n, SUM(COUNT(*)) OVER () AS total FROM t GROUP BY g"
     answer = asked.ask(question, epsilon=1, delta=1e-6, noise=noise)
     low, high = answer.intervals["total"][0]
@@ -115,7 +115,7 @@ def test_a_declared_maximum_closes_the_interval() -> None:
     random = np.random.default_rng(3)
     rows = np.minimum(240, (random.pareto(1.5, 5_000) * 1.6).astype(int) + 1)
     frame = pd.DataFrame({"u": np.repeat(np.arange(5_000), rows)})
-    declared = sf.table(frame, unit="u", most_rows=250)
-    asked = sf.Curator({"t": declared}, allowance=1_000, replay=False, releaser=NoisyReleaser(Seeded(7)))
+    declared = sf.table(frame, unit="u", max_rows_per_unit=250)
+    asked = sf.Curator({"t": declared}, budget=1_000, replay=False, releaser=NoisyReleaser(Seeded(7)))
     held = [asked.ask("SELECT COUNT(*) AS n FROM t", epsilon=1).intervals["n"][0] for _ in range(60)]
     assert sum(low <= len(frame) <= high for low, high in held) >= 45

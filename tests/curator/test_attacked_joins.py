@@ -14,7 +14,7 @@ import pytest
 import sfumato as sf
 from sfumato.curator.curator import Curator
 from sfumato.dataset.table import Through
-from sfumato.errors import InvalidArgument, SourceNotFound, UnsupportedQuery
+from sfumato.errors import InvalidArgument, Refused, SourceNotFound, UnsupportedQuery
 from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
 
@@ -29,8 +29,8 @@ def test_keys_to_be_found_beside_those_of_a_public_table() -> None:
     """The public table and the table of its keys had one name: the engine failed when it was charged."""
     frame = pd.DataFrame({"id": range(400), "city": ["x"] * 400, "product": [1, 2] * 200})
     products = sf.public(pd.DataFrame({"product": [1, 2], "kind": ["a", "b"]}))
-    tables = {"people": sf.table(frame, unit="id", most_rows=1), "products": products}
-    asked = sf.Curator(tables, allowance=Guarantee(100, 1e-3))
+    tables = {"people": sf.table(frame, unit="id", max_rows_per_unit=1), "products": products}
+    asked = sf.Curator(tables, budget=Guarantee(100, 1e-3))
     question = "SELECT city, kind, COUNT(*) AS n FROM people JOIN products USING (product) GROUP BY city, kind"
     answer = asked.ask(question, epsilon=20, delta=1e-6)
     assert [(row["city"], row["kind"]) for row in answer.rows] == [("x", "a"), ("x", "b")]
@@ -52,9 +52,9 @@ def test_keys_to_be_found_beside_those_of_a_public_table() -> None:
 )
 def test_what_a_left_join_did_not_find_is_missing(right: str, asked: str, expected: int) -> None:
     """A constant of the right side was there for everybody."""
-    visits = sf.table(pd.DataFrame({"id": range(10), "x": 1.0}), unit="id", most_rows=1)
-    people = sf.table(pd.DataFrame({"id": range(100)}), unit="id", most_rows=1)
-    curator = sf.Curator({"people": people, "visits": visits}, allowance=MANY)
+    visits = sf.table(pd.DataFrame({"id": range(10), "x": 1.0}), unit="id", max_rows_per_unit=1)
+    people = sf.table(pd.DataFrame({"id": range(100)}), unit="id", max_rows_per_unit=1)
+    curator = sf.Curator({"people": people, "visits": visits}, budget=MANY)
     question = f"SELECT {asked} AS n FROM people LEFT JOIN ({right}) AS v ON people.id = v.id"
     assert rounded(curator, question) == [expected]
 
@@ -68,19 +68,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def two(ledger: Ledger, means: dict[str, str], versions: tuple[str, str] = ("1", "1")) -> Curator:
-    first = sf.table("t.parquet", unit={"p": "a", "q": "b"}, most_rows=1, version=versions[0])
-    second = sf.table("s.parquet", unit=means, most_rows=1, version=versions[1])
-    return sf.Curator({"t": first, "s": second}, allowance=MANY, ledger=ledger)
+    first = sf.table("t.parquet", unit={"p": "a", "q": "b"}, max_rows_per_unit=1, version=versions[0])
+    second = sf.table("s.parquet", unit=means, max_rows_per_unit=1, version=versions[1])
+    return sf.Curator({"t": first, "s": second}, budget=MANY, ledger=ledger)
 
 
 @pytest.mark.usefixtures("folder")
 def test_units_that_mean_something_else_are_another_question() -> None:
-    """What is compared follows from what columns mean, which no stored answer knew."""
+    """What is compared follows from what columns mean, which no stored answer knew; a ledger holds one meaning."""
     ledger = Ledger.in_memory()
     by_names = "SELECT COUNT(*) AS n FROM t JOIN s ON t.a = s.c AND t.b = s.d"
     crossed = "SELECT COUNT(*) AS n FROM t JOIN s ON t.a = s.d AND t.b = s.c"
     assert rounded(two(ledger, {"p": "c", "q": "d"}), by_names) == [200]
-    assert rounded(two(ledger, {"q": "c", "p": "d"}), crossed) == [0]
+    with pytest.raises(Refused, match="must keep the unit"):
+        two(ledger, {"q": "c", "p": "d"})
+    assert rounded(two(Ledger.in_memory(), {"q": "c", "p": "d"}), crossed) == [0]
 
 
 @pytest.mark.usefixtures("folder")
@@ -99,8 +101,8 @@ def test_a_public_file_that_says_something_else_is_another_question() -> None:
     ledger, found = Ledger.in_memory(), []
     for kinds in (["a", "b", "b"], ["a", "b", "a"], ["a", "b", "a"]):
         pq.write_table(pa.table({"x": [1, 2, 3], "kind": kinds}), "kinds.parquet")
-        tables = {"t": sf.table("t.parquet", unit="a", most_rows=1), "kinds": sf.public("kinds.parquet")}
-        curator = sf.Curator(tables, allowance=MANY, ledger=ledger)
+        tables = {"t": sf.table("t.parquet", unit="a", max_rows_per_unit=1), "kinds": sf.public("kinds.parquet")}
+        curator = sf.Curator(tables, budget=MANY, ledger=ledger)
         answer = curator.ask("SELECT kind, COUNT(*) AS n FROM t JOIN kinds USING (x) GROUP BY kind", epsilon=1_000)
         found.append((*(round(row["n"]) for row in answer.rows), "asked before" in str(answer.receipt.notes)))
     assert found == [(0, 200, False), (200, 0, False), (200, 0, True)]
@@ -114,35 +116,37 @@ def test_a_private_table_of_a_database_has_no_public_spelling(name: str) -> None
         engine.execute("CREATE TABLE people AS SELECT range AS id FROM range(5); CREATE VIEW seen AS FROM people")
     private = sf.table("duckdb:///x.db#people", unit="id")
     with pytest.raises((InvalidArgument, SourceNotFound)):
-        sf.Curator({"people": private, "known": sf.public(f"duckdb:///x.db#{name}")}, allowance=1)
+        sf.Curator({"people": private, "known": sf.public(f"duckdb:///x.db#{name}")}, budget=1)
 
 
 @pytest.mark.usefixtures("folder")
 def test_a_database_has_one_name() -> None:
-    """Like any file: behind a hard link its people would have a second allowance, or be public."""
+    """Like any file: behind a hard link its people would have a second budget, or be public."""
     with duckdb.connect("x.db") as engine:
         engine.execute("CREATE TABLE people AS SELECT range AS id FROM range(5)")
     private = sf.table("duckdb:///x.db#people", unit="id")
     os.link("x.db", "y.db")
     with pytest.raises(InvalidArgument, match="hard link"):
-        sf.Curator({"people": private}, allowance=1)
+        sf.Curator({"people": private}, budget=1)
     with pytest.raises(InvalidArgument, match="hard link"):
         sf.public("duckdb:///y.db#people")
 
 
-def test_what_a_ledger_has_as_private_is_not_public_elsewhere(folder: Path) -> None:
-    """Not in another process, and not when a glob finds it later."""
+def test_what_a_ledger_has_as_private_is_not_public_elsewhere(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Not in another process, and not when a glob finds it later; then the owner's log alone says why."""
     (folder / "more").mkdir()
     pq.write_table(pa.table({"a": [1]}), "more/1.parquet")
-    sf.Curator({"t": sf.table("t.parquet", unit="a")}, allowance=9, ledger="ledger.db")
+    sf.Curator({"t": sf.table("t.parquet", unit="a")}, budget=9, ledger="ledger.db")
     with pytest.raises(InvalidArgument, match="the ledger has it as private"):
-        sf.Curator({"s": sf.table("s.parquet", unit="c"), "t": sf.public("t.parquet")}, allowance=9, ledger="ledger.db")
+        others = {"s": sf.table("s.parquet", unit={"a": "c"}), "t": sf.public("t.parquet")}
+        sf.Curator(others, budget=9, ledger="ledger.db")
     pq.write_table(pa.table({"a": [2]}), "2.parquet")
-    curator = sf.Curator({"m": sf.table("more/*.parquet", unit="a"), "p": sf.public("2.parquet")}, allowance=9)
+    curator = sf.Curator({"m": sf.table("more/*.parquet", unit="a"), "p": sf.public("2.parquet")}, budget=9)
     os.symlink(folder / "2.parquet", folder / "more" / "2.parquet")
-    with pytest.raises(InvalidArgument, match="must be public or private"):
+    with pytest.raises(Refused, match="the owner's log says which") as refusal:
         curator.ask("SELECT COUNT(*) AS n FROM m", epsilon=1)
-    assert curator.remaining().epsilon == 9
+    assert "parquet" not in str(refusal.value) and curator.remaining().epsilon == 9
+    assert "a source must be public or private; got 2.parquet as public 'p'" in caplog.text
 
 
 @pytest.mark.parametrize("how", ("UNION ALL SELECT id, n FROM", "JOIN"))
@@ -153,7 +157,7 @@ def test_with_cannot_double_the_tables_for_ever(how: str) -> None:
         last = f"{how} a{i}" if how != "JOIN" else f"AS x JOIN a{i} AS y ON x.id = y.id"
         chosen = "id, n" if how != "JOIN" else "x.id, x.n"
         queries.append(f"a{i + 1} AS (SELECT {chosen} FROM a{i} {last})")
-    curator = sf.Curator({"t": sf.table(pd.DataFrame({"id": [1]}), unit="id")}, allowance=1)
+    curator = sf.Curator({"t": sf.table(pd.DataFrame({"id": [1]}), unit="id")}, budget=1)
     with pytest.raises(UnsupportedQuery, match="read tables 100 times"):
         curator.quote(f"WITH {', '.join(queries)} SELECT COUNT(*) AS n FROM a40", epsilon=1)
 
@@ -166,8 +170,8 @@ def test_an_explanation_names_no_file_of_anybody(kind: str) -> None:
     for name in ("ann", "bob"):
         frame = pd.DataFrame({"who": [name], "x": [1.0]})
         getattr(frame, f"to_{kind}")(f"people/{name}.{kind}", index=False)
-    table = sf.table(f"people/*.{kind}", unit="who", most_rows=1)
-    curator = sf.Curator({"t": table, "o": sf.table("t.parquet", unit="a")}, allowance=9)
+    table = sf.table(f"people/*.{kind}", unit="who", max_rows_per_unit=1)
+    curator = sf.Curator({"t": table, "o": sf.table("t.parquet", unit={"who": "a"})}, budget=9)
     for rows in ("t", "t JOIN (SELECT who, COUNT(*) AS n FROM t GROUP BY who) AS s ON t.who = s.who", "o"):
         said = curator.ask(f"SELECT COUNT(*) AS n FROM {rows}", epsilon=1).explanation
         assert not [each for each in ("ann.", "bob.", os.getcwd()) if each in said]
@@ -175,10 +179,10 @@ def test_an_explanation_names_no_file_of_anybody(kind: str) -> None:
 
 
 @pytest.mark.parametrize("through", (sf.through("Orders", on="ID"), sf.through("orders", on="id", key="iD")))
-def test_a_key_of_a_parent_may_be_spelt_in_any_case(through: Through) -> None:
+def test_a_key_of_a_parent_may_be_spelled_in_any_case(through: Through) -> None:
     """It was declared without a word, and failed when it was charged."""
     orders = sf.table(pd.DataFrame({"person": range(3), "Id": [10, 20, 20]}), unit="person")
     items = sf.table(pd.DataFrame({"id": [10, 10, 20, 99]}), unit=through)
-    curator = sf.Curator({"orders": orders, "items": items}, allowance=MANY)
+    curator = sf.Curator({"orders": orders, "items": items}, budget=MANY)
     assert rounded(curator, "SELECT COUNT(*) AS n FROM items") == [4]
     assert rounded(curator, "SELECT COUNT(*) AS n FROM items JOIN orders ON items.id = orders.id") == [4]

@@ -11,19 +11,19 @@ import pytest
 
 from curator.questions import random_case
 from curator.recording import Shared, violations
-from sfumato.audit.recorder import Script, large, realistic
-from sfumato.curator import zoom
+from sfumato.audit.sql.recorder import Script, large, realistic
 from sfumato.curator.curator import Curator, Options
-from sfumato.engines import run as engine
-from sfumato.engines.line import ADDRESS
-from sfumato.plan import selection
+from sfumato.curator.measurement import quantile_search as zoom
+from sfumato.engines.sql import run as engine
+from sfumato.engines.sql.quantile_line import ADDRESS
+from sfumato.plan.pricing import key_discovery as key_discovery
 from sfumato.privacy.guarantee import Guarantee
 
 
-def heavier(dialect: object, influence: str, limit: int) -> str:
+def heavier(dialect: object, contribution: str, limit: int) -> str:
     """A weight rounded up."""
-    scaled = f"(CAST({limit * engine.WEIGHT - 1} AS HUGEINT) // CAST({influence} AS HUGEINT) + 1)"
-    weight = f"CASE WHEN {influence} <= CAST({limit} AS HUGEINT) THEN {engine.WEIGHT} ELSE {scaled} END"
+    scaled = f"(CAST({limit * engine.WEIGHT - 1} AS HUGEINT) // CAST({contribution} AS HUGEINT) + 1)"
+    weight = f"CASE WHEN {contribution} <= CAST({limit} AS HUGEINT) THEN {engine.WEIGHT} ELSE {scaled} END"
     return f"CAST({weight} AS BIGINT)"
 
 
@@ -73,11 +73,13 @@ def power(
 ) -> Iterator[str]:
     """What is found of a broken engine by a few questions on a few tables."""
     for number in range(tables):
-        case = random_case(Random(number), neighbours="add-remove", unit="pid")
+        case = random_case(Random(number), neighbors="add-remove", unit="pid")
         shared.load(case)
-        curator = Curator({"t": case.declared}, allowance=Guarantee(1))
+        curator = Curator({"t": case.declared}, budget=Guarantee(1))
         for bound, question in itertools.product((1, 3, None), questions):
-            plan = curator.plan(question, 1, Options(bound=bound, bounds="auto", delta=1e-6, noise=noise))
+            plan = curator.plan(
+                question, 1, Options(max_rows_per_unit=bound, estimate_bounds=True, delta=1e-6, noise=noise)
+            )
             yield from violations(shared, case, plan, script(number))[1]
 
 
@@ -126,7 +128,7 @@ SOUGHT: dict[str, tuple[str, Callable[[str], str]]] = {
 @pytest.fixture
 def few_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a unit's keys three count, since the units of small tables have no hundreds."""
-    monkeypatch.setattr(selection, "MOST_KEYS", 3)
+    monkeypatch.setattr(key_discovery, "MOST_KEYS", 3)
 
 
 @pytest.mark.usefixtures("few_keys")
@@ -139,7 +141,7 @@ def test_an_engine_that_is_broken_where_it_looks_is_caught(name: str, noise: str
 
 
 def test_a_mean_whose_far_rows_count_as_one_is_caught() -> None:
-    """A row that is far from the centre moves the mean by more than one that is near."""
+    """A row that is far from the center moves the mean by more than one that is near."""
     mutated = Shared(lambda sql: re.sub(r"greatest(\(CAST\([\d.]+ AS DOUBLE\), abs\()", r"least\1", sql))
     assert next(power(mutated, 9, [MEAN], script=realistic), None) is not None
 

@@ -9,11 +9,11 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from curator.travelling import Mutate, Travelling
+from curator.traveling import Mutate, Traveling
 from curator.worlds import World, plan_of, random_plan, random_world
-from sfumato.engines import relation
-from sfumato.engines.relation import Sources
-from sfumato.plan.relation import Grouped, Inherited, Relation
+from sfumato.engines.sql import relation
+from sfumato.engines.sql.relation import Sources
+from sfumato.plan.relations.relation import Grouped, Inherited, Relation
 
 UNIT = re.compile(r'TRY_CAST\(l\."u0" AS \w+\) = TRY_CAST\(r\."u0" AS \w+\)')
 CAPPED = (
@@ -78,21 +78,21 @@ METHODS: dict[str, tuple[str, Callable[..., str], str]] = {
 }
 
 
-def found_by(travelling: Travelling, kind: str = "numbers", worlds: int = 12, question: str = "") -> Iterator[str]:
+def found_by(traveling: Traveling, kind: str = "numbers", worlds: int = 12, question: str = "") -> Iterator[str]:
     """What a question, or random ones, find in random databases."""
     for number in range(worlds):
         random = Random(number)
         world = random_world(random, kind)
-        travelling.load(world)
+        traveling.load(world)
         for _ in range(1 if question else 10):
-            yield from travelling.violations(plan_of(world, question) if question else random_plan(random, world))
+            yield from traveling.violations(plan_of(world, question) if question else random_plan(random, world))
 
 
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_an_engine_that_mixes_units_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Joins, caps and sub-queries that look at rows of other units change what is left without a unit."""
     question, mutate = MUTATIONS[name]
-    assert next(found_by(Travelling(monkeypatch, mutate), worlds=60, question=question), None) is not None
+    assert next(found_by(Traveling(monkeypatch, mutate), worlds=60, question=question), None) is not None
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -100,7 +100,7 @@ def test_an_engine_that_loses_a_unit_is_caught(name: str, monkeypatch: pytest.Mo
     """A sub-query by less than the unit, or an owner chosen among several."""
     method, broken, question = METHODS[name]
     monkeypatch.setattr(Sources, method, broken)
-    assert next(found_by(Travelling(monkeypatch), question=question), None) is not None
+    assert next(found_by(Traveling(monkeypatch), question=question), None) is not None
 
 
 def test_units_that_are_paired_by_their_places_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,7 +112,7 @@ def test_units_that_are_paired_by_their_places_are_caught(monkeypatch: pytest.Mo
         )
 
     stacked = "SELECT p, d, x FROM few UNION ALL SELECT who, what_day, x FROM many"
-    found = found_by(Travelling(monkeypatch, mutate), "days", question=f"SELECT SUM(x) AS a FROM ({stacked}) AS q")
+    found = found_by(Traveling(monkeypatch, mutate), "days", question=f"SELECT SUM(x) AS a FROM ({stacked}) AS q")
     assert next(found, None) is not None
 
 
@@ -128,14 +128,14 @@ def shuffled(world: World, seed: int) -> World:
 
 def depends_on_order(question: str, patch: pytest.MonkeyPatch, mutate: Mutate = str) -> bool:
     """Whether the rows that count change with the order of the rows in the tables."""
-    travelling, found = Travelling(patch, mutate), []
+    traveling, found = Traveling(patch, mutate), []
     for number in range(5):
         world = random_world(Random(number), "numbers", most=4)
         for seed in range(3):
             other = shuffled(world, seed)
-            travelling.load(other)
-            travelling.open(plan_of(other, question))
-            found.append((number, travelling.counted()))
+            traveling.load(other)
+            traveling.open(plan_of(other, question))
+            found.append((number, traveling.counted()))
     return any(one != other for number, one in found for again, other in found if number == again)
 
 
@@ -154,4 +154,4 @@ def test_a_sum_of_doubles_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_sound_engine_is_not_accused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The questions that catch broken engines find nothing in this one."""
-    assert list(found_by(Travelling(monkeypatch), worlds=2)) == []
+    assert list(found_by(Traveling(monkeypatch), worlds=2)) == []

@@ -13,7 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.curator.curator import Options
-from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.duckdb.engine import DuckdbEngine
 from sfumato.errors import SfumatoError
 
 VICTIM, PEOPLE = 7, 40
@@ -41,13 +41,15 @@ def curator(secret: int) -> sf.Curator:
     )
     return sf.Curator(
         {
-            "people": sf.table(people, unit={"person": "id"}, most_rows=1, columns={"ill": sf.column(bounds=(0, 1))}),
+            "people": sf.table(
+                people, unit={"person": "id"}, max_rows_per_unit=1, columns={"ill": sf.column(bounds=(0, 1))}
+            ),
             "visits": sf.table(people.rename(columns={"id": "who"}), unit={"person": "who"}),
             "things": sf.table(pd.DataFrame({"who": ids, "ill": ill}), unit=sf.through("people", on="who", key="id")),
             "grid": GRID,
             "large": LARGE,
         },
-        allowance=sf.Guarantee(epsilon=100, delta=1e-3),
+        budget=sf.Guarantee(epsilon=100, delta=1e-3),
     )
 
 
@@ -96,7 +98,7 @@ class Seen:
 
 
 def seen(secret: int, question: str, delta: float) -> Seen:
-    asked, noise = curator(secret), {"delta": delta, "bounds": "auto"}
+    asked, noise = curator(secret), {"delta": delta, "estimate_bounds": True}
     phases: list[str] = []
     said, quoted, answer = "", "", None
     try:

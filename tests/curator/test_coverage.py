@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 
 from curator.remembered import Remembered
+from sfumato.curator.answers.rows import rows_of
 from sfumato.curator.curator import Curator, Options
-from sfumato.curator.measure import measure_all
-from sfumato.curator.release import NoisyReleaser
-from sfumato.curator.result import rows_of
+from sfumato.curator.measurement.measure import measure_all
+from sfumato.curator.measurement.release import NoisyReleaser
 from sfumato.dataset.column import column
 from sfumato.dataset.table import Table, table
 from sfumato.privacy.guarantee import Guarantee
@@ -54,7 +54,7 @@ OVERALL = {
 
 
 @functools.cache
-def people(sizes: str, enormous: int = 0, neighbours: str = "add-remove") -> tuple[pd.DataFrame, Table]:
+def people(sizes: str, enormous: int = 0, neighbors: str = "add-remove") -> tuple[pd.DataFrame, Table]:
     """People with some rows each, and perhaps some with thousands."""
     random = Random(5)
     number, size = SIZES[sizes]
@@ -65,14 +65,14 @@ def people(sizes: str, enormous: int = 0, neighbours: str = "add-remove") -> tup
     ]
     frame = pd.DataFrame(rows, columns=["pid", "x", "r", "z"])
     columns = {"x": column(bounds=(0, 100)), "z": column(bounds=(-20, 20)), "r": column(keys=["a", "b", "c"])}
-    return frame, table(frame, unit="pid", columns=columns, neighbours=neighbours)  # type: ignore[arg-type]
+    return frame, table(frame, unit="pid", columns=columns, neighbors=neighbors)  # type: ignore[arg-type]
 
 
 def coverage(sizes: str, question: str, bound: int | None, noise: str = "laplace") -> float:
     """The share of intervals that contain the truth; each also contains its own value."""
     frame, declared = people(sizes)
-    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan(
-        question, 1, Options(bound=bound, delta=1e-6, noise=noise)
+    plan = Curator({"t": declared}, budget=Guarantee(9)).plan(
+        question, 1, Options(max_rows_per_unit=bound, delta=1e-6, noise=noise)
     )
     with duckdb.connect() as connection:
         connection.register("t", frame)
@@ -116,7 +116,7 @@ def test_a_bought_limit_says_something_about_thousands_of_people() -> None:
 
 def width(declared: Table, truth: int) -> float:
     """The width of the interval of a count at epsilon 1, which contains the truth."""
-    curator = Curator({"t": declared}, allowance=Guarantee(9), releaser=NoisyReleaser(Seeded(5)))
+    curator = Curator({"t": declared}, budget=Guarantee(9), releaser=NoisyReleaser(Seeded(5)))
     low, high = curator.ask("SELECT COUNT(*) AS n FROM t", epsilon=1).intervals["n"][0] or (-math.inf, math.inf)
     assert low <= truth <= high
     return high - low
@@ -126,7 +126,7 @@ def test_a_slowly_falling_tail_makes_the_interval_wide_and_a_declared_maximum_na
     """Numbers of rows that fall off like a power may go on so: that is in the interval, unless the owner knows."""
     frame, declared = people(BIG)
     assert len(frame) / 2 < width(declared, len(frame)) < 4 * len(frame)
-    assert width(replace(declared, most_rows=30), len(frame)) < len(frame) / 20
+    assert width(replace(declared, max_rows_per_unit=30), len(frame)) < len(frame) / 20
 
 
 HEAVY = {
@@ -145,7 +145,7 @@ def test_intervals_hold_for_tails_that_fall_slowly(name: str) -> None:
     random = Random(11)
     rows = [HEAVY[name](random) for _ in range(30_000)]
     frame = pd.DataFrame({"pid": np.repeat(np.arange(len(rows)), rows)})
-    plan = Curator({"t": table(frame, unit="pid")}, allowance=Guarantee(9)).plan(
+    plan = Curator({"t": table(frame, unit="pid")}, budget=Guarantee(9)).plan(
         "SELECT COUNT(*) AS m FROM t", 1, Options()
     )
     run, releaser = Remembered(plan), NoisyReleaser(Seeded(29))
@@ -161,20 +161,22 @@ def test_intervals_hold_for_tails_that_fall_slowly(name: str) -> None:
 def test_a_few_enormous_units_are_announced(sizes: str, epsilon: float) -> None:
     """Three people with thousands of rows are too few to be seen: the receipt says that there may be such people."""
     _, declared = people(sizes, enormous=3)
-    curator = Curator({"t": declared}, allowance=Guarantee(9), releaser=NoisyReleaser(Seeded(3)))
+    curator = Curator({"t": declared}, budget=Guarantee(9), releaser=NoisyReleaser(Seeded(3)))
     answer = curator.ask("SELECT COUNT(*) AS n FROM t", epsilon=epsilon)
     (note,) = answer.receipt.notes
-    unbounded = "no bound" in note and math.isinf((answer.intervals["n"][0] or (0, 0))[1])
-    numbers = [int(number) for number in re.findall(r"up to (\d+)", note)]
-    assert unbounded or ("may exist" in note and max(numbers) >= 3)
-    assert "most_rows" in note and note in answer.explain()
+    unbounded = "open on that side" in note and math.isinf((answer.intervals["n"][0] or (0, 0))[1])
+    numbers = [int(number) for number in re.findall(r"[Uu]p to (\d+)", note)]
+    assert unbounded or ("may contribute more" in note and max(numbers) >= 3)
+    assert "max_rows_per_unit" in note and note in answer.explain()
 
 
 def test_simultaneous_intervals_hold_together() -> None:
     """With simultaneous=True all cells of an answer hold at once in at least 93 % of the draws."""
-    frame, declared = people(SMALL, neighbours="replace")
+    frame, declared = people(SMALL, neighbors="replace")
     question = "SELECT r, COUNT(*) AS n, SUM(x) AS s FROM t GROUP BY r"
-    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan(question, 2, Options(bound=30, simultaneous=True))
+    plan = Curator({"t": declared}, budget=Guarantee(9)).plan(
+        question, 2, Options(max_rows_per_unit=30, simultaneous=True)
+    )
     grouped = frame.groupby("r")["x"]
     truth = list(zip(grouped.size(), grouped.sum(), strict=True))
     run, releaser = Remembered(plan), NoisyReleaser(Seeded(19))
@@ -194,7 +196,7 @@ def test_a_mean_of_nothing_says_that_it_knows_nothing() -> None:
     """No rows: the whole range of the bounds, and never a number beyond it."""
     frame, _ = people(SMALL)
     declared = table(frame, unit="pid", columns={"x": column(bounds=(0, 100))})
-    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan("SELECT AVG(x) AS m FROM t WHERE x < 0", 1, Options())
+    plan = Curator({"t": declared}, budget=Guarantee(9)).plan("SELECT AVG(x) AS m FROM t WHERE x < 0", 1, Options())
     run, releaser = Remembered(plan), NoisyReleaser(Seeded(23))
     for _ in range(50):
         (row,) = rows_of(plan, measure_all(plan, run, releaser))

@@ -18,10 +18,10 @@ import pytest
 
 from sfumato import accounting
 from sfumato.curator.curator import Curator, Options
-from sfumato.curator.release import NoisyReleaser
+from sfumato.curator.measurement.release import NoisyReleaser
 from sfumato.dataset.column import column
 from sfumato.dataset.table import Table, table
-from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.duckdb.engine import DuckdbEngine
 from sfumato.engines.engine import Run
 from sfumato.errors import (
     BudgetExhausted,
@@ -32,8 +32,8 @@ from sfumato.errors import (
     SourceNotFound,
     UnboundedColumn,
 )
-from sfumato.ledger.entry import Entry, Kind
-from sfumato.plan.price import PricedPlan
+from sfumato.ledger.records.entry import Entry, Kind
+from sfumato.plan.pricing.price import PricedPlan
 from sfumato.privacy.guarantee import Guarantee
 from sources import Seeded
 
@@ -66,14 +66,14 @@ class Forbidden:
 
 def curator(epsilon: float = 10, **more: object) -> Curator:
     releaser = NoisyReleaser(Seeded(1))
-    return Curator({"t": declared()}, allowance=Guarantee(epsilon), releaser=releaser, **more)  # type: ignore[arg-type]
+    return Curator({"t": declared()}, budget=Guarantee(epsilon), releaser=releaser, **more)  # type: ignore[arg-type]
 
 
 def test_a_quote_is_free_and_touches_no_data() -> None:
     """The ledger stays empty, and the engine is never called."""
     forbidden = Forbidden()
     asked = curator(engine=forbidden)
-    quote = asked.quote(QUESTION, epsilon=1, bound=5)
+    quote = asked.quote(QUESTION, epsilon=1, max_rows_per_unit=5)
     assert not isinstance(quote, list)
     assert quote.cost.epsilon == 1 and "epsilon 1" in str(quote)
     assert len(asked.quote([QUESTION, "SELECT COUNT(*) AS n FROM t"], epsilon=1)) == 2  # type: ignore[arg-type]
@@ -95,8 +95,8 @@ def test_a_quote_is_free_and_touches_no_data() -> None:
         (QUESTION, {"epsilon": math.inf}),
         (QUESTION, {"epsilon": "1; DROP TABLE t"}),
         (QUESTION, {"epsilon": None}),
-        (QUESTION, {"bound": 0}),
-        (QUESTION, {"bound": 1.5}),
+        (QUESTION, {"max_rows_per_unit": 0}),
+        (QUESTION, {"max_rows_per_unit": 1.5}),
         (QUESTION, {"bounds": (0, 1)}),
         (QUESTION, {"confidence": 1}),
         (QUESTION, {"confidence": 0}),
@@ -117,9 +117,9 @@ def test_a_refusal_comes_before_charge_and_data(question: str, options: dict[str
 
 def test_a_column_without_bounds_says_how_to_go_on() -> None:
     """Declare them, or buy them."""
-    with pytest.raises(UnboundedColumn, match="bounds='auto'"):
+    with pytest.raises(UnboundedColumn, match="estimate_bounds=True"):
         curator().ask("SELECT SUM(y) AS s FROM t", epsilon=1)
-    answer = curator().ask("SELECT SUM(y) AS s FROM t", epsilon=1, bounds="auto", bound=4)
+    answer = curator().ask("SELECT SUM(y) AS s FROM t", epsilon=1, estimate_bounds=True, max_rows_per_unit=4)
     assert math.isfinite(answer.rows[0]["s"])
 
 
@@ -130,7 +130,7 @@ def test_an_engine_that_fails_is_charged_and_says_nothing(monkeypatch: pytest.Mo
     def fail(*_: object) -> None:
         raise ValueError("could not convert 'Alice has HIV'")
 
-    monkeypatch.setattr("sfumato.engines.run.SqlRun.cells", fail)
+    monkeypatch.setattr("sfumato.engines.sql.run.SqlRun.cells", fail)
     with pytest.raises(EngineFailed) as failed:
         asked.ask(QUESTION, epsilon=1)
     assert str(failed.value) == CONSTANT
@@ -143,7 +143,7 @@ def test_a_file_that_broke_is_charged_and_one_that_vanished_is_refused(tmp_path:
     path = tmp_path / "t.parquet"
     pd.DataFrame({"pid": [1], "x": [1.0]}).to_parquet(path)
     people = table(str(path), unit="pid")
-    asked = Curator({"t": people}, allowance=Guarantee(2))
+    asked = Curator({"t": people}, budget=Guarantee(2))
     path.write_bytes(b"PAR1 broken PAR1")
     with pytest.raises(EngineFailed) as broken:
         asked.ask("SELECT COUNT(*) AS n FROM t", epsilon=1)
@@ -155,7 +155,7 @@ def test_a_file_that_broke_is_charged_and_one_that_vanished_is_refused(tmp_path:
     assert len(spends(asked)) == 1
 
 
-def test_what_exceeds_the_allowance_is_refused_with_numbers() -> None:
+def test_what_exceeds_the_budget_is_refused_with_numbers() -> None:
     """Requested and remaining are named, and nothing more is written or read."""
     asked = curator(1.5)
     asked.ask(QUESTION, epsilon=1)
@@ -197,14 +197,14 @@ def test_an_answer_has_rows_intervals_and_frames(tmp_path: Path) -> None:
         written = list(csv.DictReader(file))
     assert [float(row["n"]) for row in written] == [row["n"] for row in answer.rows]
     assert "inf" in str(answer) and "none" in str(answer)  # fifty people are too few for an upper end
-    assert "±" in str(curator().ask("SELECT COUNT(*) AS n FROM t", epsilon=2, bound=4))
-    assert answer.receipt.id.startswith("2-") and "8" in answer.receipt.remaining
+    assert "±" in str(curator().ask("SELECT COUNT(*) AS n FROM t", epsilon=2, max_rows_per_unit=4))
+    assert answer.receipt.id.startswith("3-") and "8" in answer.receipt.remaining
     assert "epsilon" in answer.explain() and "pid" in answer.explain()
 
 
 def test_the_answer_shows_no_digits_of_noise() -> None:
     """A count of ± 5 has no ninth decimal, so that an answer is easy to read and says no more than it knows."""
-    answer = curator().ask("SELECT COUNT(*) AS n FROM t", epsilon=1, bound=4)
+    answer = curator().ask("SELECT COUNT(*) AS n FROM t", epsilon=1, max_rows_per_unit=4)
     assert round(answer.rows[0]["n"], 3) == answer.rows[0]["n"]
 
 
@@ -218,15 +218,15 @@ def test_tables_are_checked_at_the_door() -> None:
     """Names that differ in case only could not be told apart in a question."""
     for tables in ({}, {"t": declared(), "T": declared()}, {"t": pd.DataFrame()}):
         with pytest.raises(InvalidArgument):
-            Curator(tables, allowance=Guarantee(1))  # type: ignore[arg-type]
+            Curator(tables, budget=Guarantee(1))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("neighbours", ("add-remove", "replace"))
-def test_the_promise_names_unit_and_neighbours(neighbours: str) -> None:
+@pytest.mark.parametrize("neighbors", ("add-remove", "replace"))
+def test_the_promise_names_unit_and_neighbors(neighbors: str) -> None:
     """Replace costs twice the noise on groups, and is said."""
-    asked = Curator({"t": declared(neighbours=neighbours)}, allowance=Guarantee(9), engine=DuckdbEngine())
-    answer = asked.ask(QUESTION, epsilon=1, bound=4)
-    assert answer.guarantee.neighbours.value == neighbours and answer.guarantee.unit.columns == ("pid",)
+    asked = Curator({"t": declared(neighbors=neighbors)}, budget=Guarantee(9), engine=DuckdbEngine())
+    answer = asked.ask(QUESTION, epsilon=1, max_rows_per_unit=4)
+    assert answer.guarantee.neighbors.value == neighbors and answer.guarantee.unit.columns == ("pid",)
 
 
 def days() -> Table:
@@ -242,9 +242,9 @@ BY_DAY = "SELECT day, COUNT(*) AS n FROM t GROUP BY day"
 
 def test_gaussian_noise_is_smaller_for_people_in_many_groups() -> None:
     """Forty days a person: the L2 norm is at most 7 and not 40, and the intervals little more than half as wide."""
-    curator = Curator({"t": days()}, allowance=Guarantee(9, 1e-5), releaser=NoisyReleaser(Seeded(3)))
-    laplace = curator.ask(BY_DAY, epsilon=1, bound=40)
-    gaussian = curator.ask(BY_DAY, epsilon=1, delta=1e-6, noise="gaussian", bound=7)
+    curator = Curator({"t": days()}, budget=Guarantee(9, 1e-5), releaser=NoisyReleaser(Seeded(3)))
+    laplace = curator.ask(BY_DAY, epsilon=1, max_rows_per_unit=40)
+    gaussian = curator.ask(BY_DAY, epsilon=1, delta=1e-6, noise="gaussian", max_rows_per_unit=7)
     widths = [(high - low) for answer in (laplace, gaussian) for low, high in [answer.intervals["n"][0] or (0, 0)]]
     assert widths[1] < widths[0] / 1.8
     assert gaussian.guarantee == Guarantee(1, 1e-6, unit="pid") and laplace.guarantee == Guarantee(1, unit="pid")
@@ -254,7 +254,7 @@ def test_gaussian_noise_is_smaller_for_people_in_many_groups() -> None:
 
 def test_with_delta_the_smaller_noise_is_chosen_from_the_text() -> None:
     """One aggregate: Laplace, and no delta is charged; twenty: Gaussian."""
-    curator = Curator({"t": days()}, allowance=Guarantee(9, 1e-5))
+    curator = Curator({"t": days()}, budget=Guarantee(9, 1e-5))
     one = curator.plan(BY_DAY, 1, Options(delta=1e-6))
     many = ", ".join(f"SUM(CASE WHEN day = {day} THEN 1 ELSE 0 END) AS d{day}" for day in range(20))
     twenty = curator.plan(f"SELECT {many} FROM t", 1, Options(delta=1e-6))
@@ -273,7 +273,7 @@ def test_with_delta_the_smaller_noise_is_chosen_from_the_text() -> None:
 )
 def test_noise_that_cannot_be_had_is_refused_before_the_charge(options: dict[str, Any], said: str) -> None:
     """The message says which option, and nothing is spent."""
-    curator = Curator({"t": days()}, allowance=Guarantee(9, 1e-5))
+    curator = Curator({"t": days()}, budget=Guarantee(9, 1e-5))
     with pytest.raises(InvalidArgument, match=said):
         curator.ask(BY_DAY, **{"epsilon": 1, **options})
     assert spends(curator) == []
@@ -302,17 +302,17 @@ def test_parts_of_no_date_are_none(question: str) -> None:
 def test_a_curator_says_what_it_needs(tables: Any, options: dict[str, Any], said: str) -> None:
     """The house's own error, with an example."""
     with pytest.raises(InvalidArgument, match=re.escape(said)):
-        Curator(tables, allowance=1, **options)
+        Curator(tables, budget=1, **options)
 
 
-def test_an_allowance_may_be_a_number_and_is_shown() -> None:
+def test_an_budget_may_be_a_number_and_is_shown() -> None:
     """One number is epsilon; what is left is in the curator's name."""
-    asked = Curator({"t": declared()}, allowance=2)
+    asked = Curator({"t": declared()}, budget=2)
     asked.ask("SELECT COUNT(*) AS n FROM t", epsilon=0.5)
     assert "epsilon 1.5 of 2" in repr(asked) and asked.remaining("analyst").epsilon == 1.5
     assert "more than is left" in str(asked.quote("SELECT COUNT(*) AS n FROM t", epsilon=1.75))
     with pytest.raises(InvalidArgument, match="confidence"):
-        asked.ask("SELECT COUNT(*) AS n FROM t", epsilon=0.5, confidense=0.9)
+        asked.ask("SELECT COUNT(*) AS n FROM t", epsilon=0.5, confidense=0.9)  # type: ignore[call-arg]
 
 
 def test_the_owner_is_told_of_what_a_csv_file_may_lose(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -321,7 +321,7 @@ def test_the_owner_is_told_of_what_a_csv_file_may_lose(tmp_path: Path, caplog: p
     for name, rows in (("whole", "1,2\n"), ("broken", "1,2,3,4\nx\n")):
         (tmp_path / f"{name}.csv").write_text("pid,x\n" + rows)
         with caplog.at_level(logging.INFO, "sfumato.owner"):
-            asked = Curator({"t": table(tmp_path / f"{name}.csv", unit="pid")}, allowance=9)
+            asked = Curator({"t": table(tmp_path / f"{name}.csv", unit="pid")}, budget=9)
             asked.ask("SELECT COUNT(x) AS n FROM t", epsilon=1)
         notes.append(caplog.text.replace(name, ""))
         caplog.clear()

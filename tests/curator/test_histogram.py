@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.curator.axis import Bin
 from sfumato.curator.curator import Curator
-from sfumato.curator.histogram import Histogram
-from sfumato.curator.release import NoisyReleaser
-from sfumato.curator.tidy import tidied
+from sfumato.curator.measurement.release import NoisyReleaser
+from sfumato.curator.tabulate.axis import Bin
+from sfumato.curator.tabulate.histogram import Histogram
+from sfumato.curator.tabulate.tidy import tidied
 from sfumato.errors import BudgetExhausted, InvalidArgument, UnboundedColumn, UnknownName, UnsupportedQuery
 from sources import Seeded
 
@@ -45,10 +45,10 @@ def people() -> pd.DataFrame:
 FRAME = people()
 
 
-def curator(seed: int = 1, frame: pd.DataFrame = FRAME, allowance: Any = 30_000, **more: Any) -> Curator:
+def curator(seed: int = 1, frame: pd.DataFrame = FRAME, budget: Any = 30_000, **more: Any) -> Curator:
     columns = {"r": sf.column(keys=["a", "b", "c"]), "age": sf.column(bounds=(0, 100)), "x": sf.column(bounds=(0, 100))}
-    declared = sf.table(frame, unit="p", columns=columns, **{"most_rows": 1, **more})
-    return Curator({"t": declared}, allowance=allowance, releaser=NoisyReleaser(Seeded(seed)))
+    declared = sf.table(frame, unit="p", columns=columns, **{"max_rows_per_unit": 1, **more})
+    return Curator({"t": declared}, budget=budget, releaser=NoisyReleaser(Seeded(seed)))
 
 
 def exactly(found: Histogram) -> list[int]:
@@ -113,12 +113,12 @@ def test_a_histogram_is_askable_in_sql() -> None:
 def test_units_are_counted_on_demand() -> None:
     """Someone with rows in two bins is in both; with ten in one bin once."""
     frame = pd.DataFrame({"p": [1] * 10 + [2, 2], "r": "a", "age": [5] * 10 + [5, 95], "x": 1.0})
-    asked = curator(frame=frame, most_rows=10)
+    asked = curator(frame=frame, max_rows_per_unit=10)
     units = sf.histogram(asked, "t", "age", bins=2, count="units", epsilon=10_000)
     assert exactly(units) == [2, 1]
     assert exactly(sf.histogram(asked, "t", "age", bins=2, epsilon=10_000)) == [11, 1]
     alone = sf.table(frame, columns={"age": sf.column(bounds=(0, 100))})
-    found = sf.histogram(sf.Curator({"t": alone}, allowance=10_000), "t", "age", count="units", bins=1, epsilon=10_000)
+    found = sf.histogram(sf.Curator({"t": alone}, budget=10_000), "t", "age", count="units", bins=1, epsilon=10_000)
     assert exactly(found) == [12]  # each row is a unit
 
 
@@ -173,12 +173,12 @@ FOLLOWING: dict[str, tuple[Any, float]] = {
 }
 
 
-@pytest.mark.parametrize("neighbours", ("add-remove", "replace"))
+@pytest.mark.parametrize("neighbors", ("add-remove", "replace"))
 @pytest.mark.parametrize("noise", ("laplace", "gaussian"))
 @pytest.mark.parametrize("what", FOLLOWING)
-def test_what_follows_from_a_histogram_has_honest_intervals(what: str, noise: str, neighbours: str) -> None:
+def test_what_follows_from_a_histogram_has_honest_intervals(what: str, noise: str, neighbors: str) -> None:
     """At least 110 of 130 hold 95 % intervals, and each holds its own value (false alarm 1e-6)."""
-    asked = curator(allowance=sf.Guarantee(1, 1e-5), neighbours=neighbours)
+    asked = curator(budget=sf.Guarantee(1, 1e-5), neighbors=neighbors)
     found = sf.histogram(asked, "t", "age", bins=10, epsilon=0.1, delta=1e-6, noise=noise)
     truth = np.histogram(AGES, bins=10, range=(0, 100))[0].tolist()
     compute, true = FOLLOWING[what]
@@ -214,7 +214,7 @@ def test_with_a_limit_that_takes_away_intervals_hold_all_the_same() -> None:
     frame = pd.DataFrame([(p, "a", 1, x) for p, x in rows], columns=["p", "r", "age", "x"])
     values, held = frame["x"], []
     for seed in range(25):
-        found = sf.histogram(curator(seed, frame, most_rows=20), "t", "x", bins=10, epsilon=1)
+        found = sf.histogram(curator(seed, frame, max_rows_per_unit=20), "t", "x", bins=10, epsilon=1)
         for estimate, true in (
             (found.total(), len(values)), (found.mean(), values.mean()),
             (found.count(80, 100), (values >= 80).sum()), (found.quantile(0.75), np.quantile(values, 0.75)),
@@ -241,7 +241,7 @@ def test_bought_edges_cost_exactly_what_is_said(columns: Any, steps: int) -> Non
     found = sf.histogram(asked, "t", columns, bins="auto", epsilon=1)
     assert spent(asked) == 1 and found.guarantee.epsilon == found.receipt.cost.epsilon == 1
     assert len([entry for entry in asked.ledger.entries() if entry.kind.value == "reserved"]) in (steps, 5)
-    assert any("bought first" in note for note in found.receipt.notes)
+    assert any("estimated first" in note for note in found.receipt.notes)
 
 
 def test_bought_edges_lie_where_the_values_are() -> None:
@@ -275,7 +275,7 @@ REFUSED: tuple[tuple[type[Exception], dict[str, Any]], ...] = (
     (UnsupportedQuery, {"columns": "age", "where": "x > 1 GROUP BY x"}),
     (UnknownName, {"columns": "agee"}),
     (UnknownName, {"columns": "age", "bins": {"x": 3}}),
-    (UnknownName, {"columns": "age", "colour": 3}),
+    (UnknownName, {"columns": "age", "color": 3}),
     (InvalidArgument, {"columns": []}),
     (InvalidArgument, {"columns": ["age", "Age"]}),
     (InvalidArgument, {"columns": "age", "bins": [3]}),
@@ -297,7 +297,7 @@ REFUSED: tuple[tuple[type[Exception], dict[str, Any]], ...] = (
 @pytest.mark.parametrize(("error", "given_options"), REFUSED)
 def test_refusals_cost_nothing(error: type[Exception], given_options: dict[str, Any]) -> None:
     """And come before anything is bought."""
-    asked = curator(allowance=30)
+    asked = curator(budget=30)
     with pytest.raises(error):
         sf.histogram(asked, "t", **{"epsilon": 1, **given_options})
     assert asked.remaining().epsilon == 30

@@ -16,22 +16,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curator.remembered import Remembered
+from sfumato.curator.answers.rows import rows_of
 from sfumato.curator.curator import Curator, Options
-from sfumato.curator.line import Line, Seen, quantile_of
-from sfumato.curator.measure import measure_all
-from sfumato.curator.release import NoisyReleaser, Releaser
-from sfumato.curator.result import rows_of
+from sfumato.curator.measurement.measure import measure_all
+from sfumato.curator.measurement.release import NoisyReleaser, Releaser
 from sfumato.dataset.column import column
 from sfumato.dataset.table import table
-from sfumato.mechanisms.noise import LaplaceNoise
-from sfumato.plan.interval import Interval
-from sfumato.plan.price import ROW
-from sfumato.plan.ruler import Ruler
-from sfumato.plan.share import Share
+from sfumato.mechanisms._noise.noise import LaplaceNoise
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.statistics.quantile.line import Line, Seen, quantile_of
+from sfumato.statistics.quantile.ruler import Ruler
+from sfumato.statistics.ranges import Range
+from sfumato.statistics.share import Share
+from sfumato.statistics.steps import ROW
 from sources import Seeded
 
-RULER = Ruler.of(Interval(Fraction(0), Fraction(99)), whole=True)  # a hundred addresses
+RULER = Ruler.of(Range(Fraction(0), Fraction(99)), whole=True)  # a hundred addresses
 NONE = LaplaceNoise(Fraction(1, 10**4))  # a noise that is always zero
 ADDRESSES = st.lists(st.integers(0, RULER.size - 1), min_size=1, max_size=40).map(sorted)
 EDGES = st.sets(st.integers(1, RULER.size - 1), max_size=20).map(lambda inner: (0, *sorted(inner), RULER.size))
@@ -154,7 +154,7 @@ def quantiles(
     frame = pd.DataFrame({"pid": range(3_000), "x": [value] * 3_000}).astype({"x": kind})
     declared = table(frame, unit="pid", columns={"x": column(bounds=bounds)})
     question = "SELECT MEDIAN(x) AS m, QUANTILE_CONT(x, 0.9) AS q, MIN(x) AS low, MAX(x) AS high FROM t"
-    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan(question, 4, Options(bound=1))
+    plan = Curator({"t": declared}, budget=Guarantee(9)).plan(question, 4, Options(max_rows_per_unit=1))
     (row,) = rows_of(plan, measure_all(plan, Remembered(plan), releaser))
     return row.values, row.intervals
 

@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from sfumato.curator.curator import Curator, Options
-from sfumato.curator.measure import measure_all
-from sfumato.curator.release import NoisyReleaser
+from sfumato.curator.measurement.measure import measure_all
+from sfumato.curator.measurement.release import NoisyReleaser
 from sfumato.dataset.column import column
 from sfumato.dataset.table import table
-from sfumato.engines import run as engine
-from sfumato.engines.duckdb_session import DuckdbSession
-from sfumato.plan.price import ROW
+from sfumato.engines.duckdb.session import DuckdbSession
+from sfumato.engines.sql import run as engine
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.statistics.steps import ROW
 
 MANY, CUT = 1_000, 100
 LIMIT = 2 * ROW
@@ -26,7 +26,7 @@ def spots_of(question: str, rows: list[tuple[str, str, float]]) -> dict[str, int
     declared = table(
         frame, unit="person", columns={"x": column(bounds=(0, 10)), "r": column(keys=["a", "b"])}, version="1"
     )
-    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan(question, 1, Options(delta=1e-6, noise="gaussian"))
+    plan = Curator({"t": declared}, budget=Guarantee(9)).plan(question, 1, Options(delta=1e-6, noise="gaussian"))
     run = engine.SqlRun(DuckdbSession(duckdb.connect()), plan)
     measure_all(plan, run, NoisyReleaser())
     found = run.spots(0, (LIMIT,), 0, {})

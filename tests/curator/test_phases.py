@@ -8,28 +8,28 @@ import pandas as pd
 import pytest
 
 from sfumato.curator.curator import Curator
-from sfumato.curator.phases import Phase
+from sfumato.curator.measurement.progress import Phase
 from sfumato.dataset.column import column
 from sfumato.dataset.table import table
 from sfumato.errors import InvalidArgument
-from sfumato.ledger.entry import Kind
+from sfumato.ledger.records.entry import Kind
 
 QUESTIONS = {
-    "SELECT r, COUNT(*) AS n FROM t GROUP BY r": ["weighing units"],
-    "SELECT AVG(x) AS a, AVG(x * 2) AS b FROM t": ["finding where x, (x * 2) lies", "finding limits"],
-    "SELECT SUM(y) AS a FROM t": ["finding bounds of y", "finding limits"],
+    "SELECT r, COUNT(*) AS n FROM t GROUP BY r": ["limiting contributions"],
+    "SELECT AVG(x) AS a, AVG(x * 2) AS b FROM t": ["estimating the center of x, (x * 2)", "estimating limits"],
+    "SELECT SUM(y) AS a FROM t": ["estimating bounds of y", "estimating limits"],
 }
 
 
 def curator(rows: int) -> Curator:
     frame = pd.DataFrame({"p": range(rows), "r": ["a"] * rows, "x": [1.0] * rows, "y": [1e9] * rows})
     columns = {"r": column(type="text", keys=["a", "b"]), "x": column(bounds=(0, 9))}
-    return Curator({"t": table(frame, unit="p", most_rows=1, columns=columns)}, allowance=100)
+    return Curator({"t": table(frame, unit="p", max_rows_per_unit=1, columns=columns)}, budget=100)
 
 
 def told(asked: Curator, question: str, **options: Any) -> list[Phase]:
     heard: list[Phase] = []
-    asked.ask(question, epsilon=1, bounds="auto", progress=heard.append, **options)
+    asked.ask(question, epsilon=1, estimate_bounds=True, progress=heard.append, **options)
     return heard
 
 

@@ -1,4 +1,4 @@
-"""What an allowance buys: as the quotes say, from the texts alone, and nothing is spent."""
+"""What a budget buys: as the quotes say, from the texts alone, and nothing is spent."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ BOTH = "SELECT COUNT(*) AS n, COUNT(x) AS m FROM t"
 def curator(**more: Any) -> Curator:
     frame = pd.DataFrame({"p": [1, 2], "r": ["a", "b"], "x": [1.0, 2.0]})
     columns = {"r": column(keys=["a", "b"]), "x": column(bounds=(0, 10))}
-    return Curator({"t": table(frame, unit="p", columns=columns, **{"most_rows": 1, **more})}, allowance=3)
+    return Curator({"t": table(frame, unit="p", columns=columns, **{"max_rows_per_unit": 1, **more})}, budget=3)
 
 
 def test_each_question_gets_its_share_and_what_a_quote_says_of_it() -> None:
     """Evenly, or by weights; repeated ones a part of it each; nothing is spent."""
     asked = curator()
-    even, weighed = asked.plan_allowance([COUNT, BOTH]), asked.plan_allowance([COUNT, BOTH], 2, weights=[1, 3])
+    even, weighed = asked.plan_budget([COUNT, BOTH]), asked.plan_budget([COUNT, BOTH], 2, weights=[1, 3])
     assert [each.share for each in even.questions] == [Fraction(3, 2)] * 2
     assert [each.share for each in weighed.questions] == [Fraction(1, 2), Fraction(3, 2)]
     for each in (*even.questions, *weighed.questions):
@@ -40,27 +40,27 @@ def test_each_question_gets_its_share_and_what_a_quote_says_of_it() -> None:
 def test_wanted_half_widths_say_what_they_need_and_whether_it_fits() -> None:
     """The epsilon of `within`, added up, against what there is."""
     asked = curator()
-    plan = asked.plan_allowance({COUNT: 30, BOTH: 12})
+    plan = asked.plan_budget({COUNT: 30, BOTH: 12})
     needs = [asked.quote(COUNT, within=30).cost.epsilon, asked.quote(BOTH, within=12).cost.epsilon]
     assert [each.needs for each in plan.questions] == needs and plan.needs == sum(needs) and plan.fits
     assert plan.questions[0].often(plan.epsilon) == int(3 / needs[0])
-    assert asked.plan_allowance({COUNT: 0.5, BOTH: 12}).fits is False
-    assert asked.plan_allowance([COUNT]).fits is None
+    assert asked.plan_budget({COUNT: 0.5, BOTH: 12}).fits is False
+    assert asked.plan_budget([COUNT]).fits is None
 
 
 def test_what_depends_on_the_data_is_said_to() -> None:
     """A mean, a relative accuracy, a limit that is bought."""
-    plan = curator().plan_allowance({COUNT: None, MEAN: 2, BOTH: "5%"})
+    plan = curator().plan_budget({COUNT: None, MEAN: 2, BOTH: "5%"})
     assert [each.needs for each in plan.questions] == [None] * 3 and plan.fits is None and plan.needs is None
     assert [each.often(plan.epsilon) for each in plan.questions] == [3, None, None]
-    assert "with a pilot" in str(plan) and "as data tell" in str(plan)
-    assert "for each row of a unit that counts" in str(curator(most_rows=None).plan_allowance([COUNT]))
+    assert "with a pilot" in str(plan) and "depends on data" in str(plan)
+    assert "per row allowed per person" in str(curator(max_rows_per_unit=None).plan_budget([COUNT]))
 
 
 def test_it_prints_as_a_table() -> None:
     """A line for each column of each answer, for a notebook as well, with nothing in it that could run."""
     question = COUNT.replace("n FROM", '"<b>" FROM')
-    plan = curator().plan_allowance({question: 30, BOTH: None}, 1)
+    plan = curator().plan_budget({question: 30, BOTH: None}, 1)
     lines = str(plan).splitlines()
     assert lines[0].split("  ")[0] == "question" and len(lines) == 6
     assert "± 5.99" in lines[1] and "± 59.9" in lines[1] and "± 30" in lines[1]
@@ -72,15 +72,15 @@ def test_refusals_are_those_of_a_quote() -> None:
     asked = curator()
     for error, given, options in (
         (InvalidArgument, [], {}), (InvalidArgument, COUNT, {}), (InvalidArgument, 7, {}),
-        (UnsupportedQuery, ["SELECT * FROM t"], {}), (UnknownName, [COUNT], {"colour": 1}),
+        (UnsupportedQuery, ["SELECT * FROM t"], {}), (UnknownName, [COUNT], {"color": 1}),
         (InvalidArgument, [COUNT], {"weights": [1, 2]}), (InvalidArgument, [COUNT], {"weights": [0]}),
         (InvalidArgument, {COUNT: -3}, {}), (InvalidArgument, [COUNT], {"epsilon": 0}),
     ):  # fmt: skip
         with pytest.raises(error):
-            asked.plan_allowance(given, **options)  # type: ignore[arg-type]
+            asked.plan_budget(given, **options)  # type: ignore[arg-type]
     asked.ask(COUNT, epsilon=3)
     with pytest.raises(BudgetExhausted):
-        asked.plan_allowance([COUNT])
+        asked.plan_budget([COUNT])
 
 
 def test_a_quote_of_arithmetic_has_the_combined_noise() -> None:

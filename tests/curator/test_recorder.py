@@ -1,6 +1,6 @@
-"""What a question releases from neighbouring tables: never further apart than it claims, and nothing else differs.
+"""What a question releases from neighboring tables: never further apart than it claims, and nothing else differs.
 
-A recorder stands in the place of the noise (`sfumato.audit.recorder`). One violation is a bug in the privacy of the
+A recorder stands in the place of the noise (`sfumato.audit.sql.recorder`). One violation is a bug in the privacy of the
 product, so the tables are as nasty as the declarations allow.
 """
 
@@ -15,14 +15,17 @@ import pytest
 
 from curator.questions import UNITS, random_case, random_plan, sought_question
 from curator.recording import Shared, recorded, search
-from sfumato.audit.recorder import large, record
-from sfumato.curator import measure, zoom
-from sfumato.dataset.frame import Frame
-from sfumato.engines import run as engine
-from sfumato.engines.dialect import DUCKDB
-from sfumato.engines.duckdb import DuckdbEngine
-from sfumato.plan import selection
-from sfumato.plan.relation import stored
+from sfumato.audit.sql.recorder import large, record
+from sfumato.curator.measurement import measure
+from sfumato.curator.measurement import quantile_search as zoom
+from sfumato.dataset.sources.frame import Frame
+from sfumato.engines.duckdb.engine import DuckdbEngine
+from sfumato.engines.sql import run as engine
+from sfumato.engines.sql.dialect import DUCKDB
+from sfumato.plan.pricing import key_discovery as key_discovery
+from sfumato.plan.relations.relation import stored
+from sfumato.statistics import center, contribution_histogram, statistic
+from sfumato.statistics.quantile import quantile
 
 PAIRS = 1_680  # of a plan and a unit; six runs make more than 10,000
 LOOKS = 420  # the same where keys, quantiles or values have to be looked for; twelve runs make more than 5,000
@@ -30,30 +33,32 @@ LOOKS = 420  # the same where keys, quantiles or values have to be looked for; t
 
 @pytest.fixture(autouse=True)
 def remembered_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What sees released numbers only, the same for all neighbours, is worked out once."""
-    for released_only in ("choose", "_tails"):
-        monkeypatch.setattr(measure, released_only, functools.cache(getattr(measure, released_only)))
+    """What sees released numbers only, the same for all neighbors, is worked out once."""
+    remembered = functools.cache(contribution_histogram.choose)
+    for module in (statistic, center, quantile):
+        monkeypatch.setattr(module, "choose", remembered)
+    monkeypatch.setattr(measure, "_histogram", functools.cache(measure._histogram))
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=str)
-@pytest.mark.parametrize("neighbours", ("add-remove", "replace"))
-def test_one_unit_moves_no_release_further_than_claimed(neighbours: str, unit: object) -> None:
+@pytest.mark.parametrize("neighbors", ("add-remove", "replace"))
+def test_one_unit_moves_no_release_further_than_claimed(neighbors: str, unit: object) -> None:
     """Every vector of every random question, for every unit of every random table: the distance is at most moves."""
-    pairs, found = search(Shared(), seed=2026, wanted=PAIRS, neighbours=neighbours, unit=unit)
+    pairs, found = search(Shared(), seed=2026, wanted=PAIRS, neighbors=neighbors, unit=unit)
     assert found[:5] == []
     assert pairs >= PAIRS
 
 
-@pytest.mark.parametrize("most_keys", (selection.MOST_KEYS, 3))
+@pytest.mark.parametrize("most_keys", (key_discovery.MOST_KEYS, 3))
 @pytest.mark.parametrize("unit", UNITS, ids=str)
-@pytest.mark.parametrize("neighbours", ("add-remove", "replace"))
+@pytest.mark.parametrize("neighbors", ("add-remove", "replace"))
 def test_one_unit_moves_no_look_further_than_claimed(
-    neighbours: str, unit: object, most_keys: int, monkeypatch: pytest.MonkeyPatch
+    neighbors: str, unit: object, most_keys: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same for what has to be looked for: quantiles, different values, and keys, of which few may count."""
-    monkeypatch.setattr(selection, "MOST_KEYS", most_keys)
+    monkeypatch.setattr(key_discovery, "MOST_KEYS", most_keys)
     monkeypatch.setattr(zoom, "_MOST", 64)  # cells of a stretch; more take more time and are no different
-    pairs, found = search(Shared(), 2027, LOOKS, neighbours, unit, sought_question)
+    pairs, found = search(Shared(), 2027, LOOKS, neighbors, unit, sought_question)
     assert found[:5] == []
     assert pairs >= LOOKS
 
@@ -63,7 +68,7 @@ def test_a_whole_run_agrees(unit: object) -> None:
     """The engine as it is, on whole tables in databases of their own, records what the shared connection records."""
     for number in range(4):
         random = Random(number)
-        case = random_case(random, neighbours="replace", unit=unit)
+        case = random_case(random, neighbors="replace", unit=unit)
         shared = Shared()
         shared.load(case)
         plan = random_plan(random, case.declared)
@@ -81,16 +86,16 @@ def test_a_whole_run_agrees(unit: object) -> None:
             assert (recorder.released, recorder.selected) == (expected.released, expected.selected)
 
 
-def test_a_weight_brings_every_influence_down_to_the_limit() -> None:
-    """For influences up to 2**62 and any limit: rows of steps up to 2**31 add up to at most the limit, exactly."""
+def test_a_weight_brings_every_contribution_down_to_the_limit() -> None:
+    """For contributions up to 2**62 and any limit: rows of steps up to 2**31 add up to at most the limit, exactly."""
     random = Random(7)
     connection = duckdb.connect()
     for _ in range(300):
         limit = random.choice((1, 2, 3, 2**30, 2**60, 2**62, random.randint(1, 2**62)))
-        influence = random.choice((limit, limit + 1, limit - 1, 2 * limit, random.randint(1, 2**63), 2**62 - 1))
+        contribution = random.choice((limit, limit + 1, limit - 1, 2 * limit, random.randint(1, 2**63), 2**62 - 1))
         row = random.randint(-(2**31), 2**31)
-        weight = engine.weight(DUCKDB, f"CAST({influence} AS HUGEINT)", limit)
+        weight = engine.weight(DUCKDB, f"CAST({contribution} AS HUGEINT)", limit)
         sql = f"SELECT f, CAST({row} AS BIGINT) * f // {engine.WEIGHT} FROM (SELECT {weight} AS f)"
         ((f, cell),) = connection.execute(sql).fetchall()
-        assert influence * f <= limit * engine.WEIGHT or influence <= limit
+        assert contribution * f <= limit * engine.WEIGHT or contribution <= limit
         assert abs(cell) * engine.WEIGHT <= abs(row) * f

@@ -14,8 +14,8 @@ from sfumato.curator.quick import ask
 from sfumato.dataset.column import column, dates
 from sfumato.dataset.table import table
 from sfumato.errors import InvalidArgument
-from sfumato.plan.share import Share
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.statistics.share import Share
 
 FRAME = pd.DataFrame(
     {
@@ -42,8 +42,8 @@ class Silent:
 
 
 def rows(question: str, **options: object) -> list[dict[str, object]]:
-    people = table(FRAME, unit="pid", most_rows=1, columns=COLUMNS)
-    return Curator({"t": people}, allowance=Guarantee(10), releaser=Silent()).ask(question, epsilon=1, **options).rows
+    people = table(FRAME, unit="pid", max_rows_per_unit=1, columns=COLUMNS)
+    return Curator({"t": people}, budget=Guarantee(10), releaser=Silent()).ask(question, epsilon=1, **options).rows
 
 
 def test_results_are_rounded_to_decimals_and_to_tens() -> None:
@@ -77,7 +77,7 @@ def test_a_time_is_read_as_its_day_and_counted_by_month() -> None:
 
 
 def test_shares_are_given_by_the_names_that_are_shown() -> None:
-    """Also where they are spelt with capitals."""
+    """Also where they are spelled with capitals."""
     assert rows("SELECT gender, COUNT(*) AS Zahl FROM t GROUP BY gender", shares={"Zahl": 2})[0] == {
         "Gender": "w", "Zahl": 10,
     }  # fmt: skip
@@ -85,7 +85,7 @@ def test_shares_are_given_by_the_names_that_are_shown() -> None:
 
 def test_one_line_asks_a_frame_by_its_name() -> None:
     """A frame without a name, or an argument that is missing, is refused with what to write."""
-    answer = ask("SELECT COUNT(*) AS n FROM t", data={"t": FRAME}, unit="pid", most_rows=1, epsilon=1)
+    answer = ask("SELECT COUNT(*) AS n FROM t", data={"t": FRAME}, unit="pid", max_rows_per_unit=1, epsilon=1)
     assert answer.receipt.notes == ()
     with pytest.raises(InvalidArgument, match=r"got a DataFrame; write data=\{'people': frame\}"):
         ask("SELECT COUNT(*) AS n FROM t", data=FRAME, epsilon=1)  # type: ignore[arg-type]
@@ -96,7 +96,7 @@ def test_one_line_asks_a_frame_by_its_name() -> None:
 def test_a_case_that_noise_decides_has_an_interval_over_all_its_branches() -> None:
     """Whether a count is above a hundred is as uncertain as the count."""
     frame = pd.DataFrame({"x": range(100)})
-    curator = Curator({"t": table(frame)}, allowance=Guarantee(99))
+    curator = Curator({"t": table(frame)}, budget=Guarantee(99))
     for _ in range(5):
         answer = curator.ask("SELECT CASE WHEN COUNT(*) > 100 THEN 1 ELSE 0 END AS m FROM t", epsilon=1)
         assert answer.intervals["m"] == [(0.0, 1.0)]
@@ -106,7 +106,7 @@ def test_a_case_that_noise_decides_has_an_interval_over_all_its_branches() -> No
 def test_what_is_shown_because_it_is_large_has_an_interval_that_holds_for_all() -> None:
     """HAVING and ORDER BY with LIMIT choose by noise: their intervals are simultaneous, and wider."""
     frame = pd.DataFrame({"k": [n % 200 for n in range(4_000)]})
-    curator = Curator({"t": table(frame, columns={"k": column(keys=range(200))})}, allowance=Guarantee(99))
+    curator = Curator({"t": table(frame, columns={"k": column(keys=range(200))})}, budget=Guarantee(99))
     plain = curator.plan("SELECT k, COUNT(*) AS n FROM t GROUP BY k ORDER BY k LIMIT 3", 1, Options())
     largest = curator.plan("SELECT k, COUNT(*) AS n FROM t GROUP BY k ORDER BY n DESC LIMIT 1", 1, Options())
     having = curator.plan("SELECT k, COUNT(*) AS n FROM t GROUP BY k HAVING COUNT(*) > 24", 1, Options())

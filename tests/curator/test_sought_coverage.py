@@ -18,17 +18,17 @@ import pandas as pd
 import pytest
 
 from curator.remembered import Remembered
+from sfumato.curator.answers.rows import rows_of
 from sfumato.curator.curator import Curator, Options
-from sfumato.curator.measure import measure_all
-from sfumato.curator.release import NoisyReleaser
-from sfumato.curator.result import rows_of
+from sfumato.curator.measurement.measure import measure_all
+from sfumato.curator.measurement.release import NoisyReleaser
 from sfumato.dataset.column import Key, column
 from sfumato.dataset.table import Table, table
-from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.duckdb.engine import DuckdbEngine
 from sfumato.engines.engine import Spots
-from sfumato.plan.price import ROW
-from sfumato.plan.share import Share
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.statistics.share import Share
+from sfumato.statistics.steps import ROW
 from sources import Seeded
 
 AT_LEAST = 0.93  # of 95 %
@@ -99,9 +99,9 @@ def remembered_noises(monkeypatch: pytest.MonkeyPatch) -> None:
 def held(given: Given, question: str, draws: int) -> list[bool]:
     """Whether the truth is in each interval; each also contains its own value."""
     frame, declared = people(given.most)
-    declared = replace(declared, most_rows=given.most) if given.closed else declared
-    options = Options(bound=given.bound, delta=1e-6, noise=given.noise)
-    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan(question, 1, options)
+    declared = replace(declared, max_rows_per_unit=given.most) if given.closed else declared
+    options = Options(max_rows_per_unit=given.bound, delta=1e-6, noise=given.noise)
+    plan = Curator({"t": declared}, budget=Guarantee(9)).plan(question, 1, options)
     with duckdb.connect() as connection:
         connection.register("t", frame)
         truth = {tuple(key): true for *key, true in connection.execute(question).fetchall()}
@@ -148,7 +148,7 @@ def listed(found: Mapping[tuple[Key, ...], Spots]) -> dict[tuple[Key, ...], tupl
 def test_what_is_remembered_is_what_the_engine_says() -> None:
     """The engine's rows by cells, all or opened ones, are those of the finest addresses, added up."""
     _, declared = people(10)
-    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan(QUANTILES["median"], 1, Options(bound=3))
+    plan = Curator({"t": declared}, budget=Guarantee(9)).plan(QUANTILES["median"], 1, Options(max_rows_per_unit=3))
     remembered, priced = Remembered(plan), plan.measures[0]
     remembered.prepare(plan.measures)
     first, second, *_ = priced.ruler.shifts
@@ -171,7 +171,7 @@ def test_with_little_noise_a_quantile_has_a_narrow_interval(bounds: tuple[int, i
     """
     values = np.random.default_rng(8).gamma(2, 7, 4_001)
     columns = {} if bounds is None else {"x": column(bounds=bounds)}
-    curator = Curator({"t": table(pd.DataFrame({"x": values}), columns=columns)}, allowance=Guarantee(50))
-    answer = curator.ask("SELECT MEDIAN(x) AS m FROM t", epsilon=50, bounds="auto", confidence=1 - 1e-6)
+    curator = Curator({"t": table(pd.DataFrame({"x": values}), columns=columns)}, budget=Guarantee(50))
+    answer = curator.ask("SELECT MEDIAN(x) AS m FROM t", epsilon=50, estimate_bounds=True, confidence=1 - 1e-6)
     ((low, high),) = answer.intervals["m"]
     assert low <= float(np.median(values)) <= high < 1.05 * low

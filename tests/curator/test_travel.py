@@ -14,17 +14,19 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from curator.travelling import Travelling, search
+from curator.traveling import Traveling, search
 from curator.worlds import KINDS, World, plan_of, random_plan, random_world
-from sfumato.audit.recorder import SCRIPTS, Recorder, Script, record, violations
-from sfumato.curator import measure
+from sfumato.audit.sql.recorder import SCRIPTS, Recorder, Script, record, violations
 from sfumato.curator.curator import Curator, Options
+from sfumato.curator.measurement import measure
 from sfumato.dataset.public_table import public
 from sfumato.dataset.table import table
-from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.duckdb.engine import DuckdbEngine
 from sfumato.errors import UnsupportedQuery
-from sfumato.plan.price import PricedPlan
+from sfumato.plan.pricing.price import PricedPlan
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.statistics import center, contribution_histogram, statistic
+from sfumato.statistics.quantile import quantile
 
 PAIRS = 3_400  # of a question and a unit; three kinds of units make more than 10,000
 WHOLE = 36  # the same, for runs of the engine as it is
@@ -33,7 +35,7 @@ WHOLE = 36  # the same, for runs of the engine as it is
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_a_unit_its_rows_are_gone_and_no_other_changes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """For every unit of every random database, also one that is in few of its tables, and every random question."""
-    pairs, found = search(Travelling(monkeypatch), seed=2026, kind=kind, wanted=PAIRS)
+    pairs, found = search(Traveling(monkeypatch), seed=2026, kind=kind, wanted=PAIRS)
     assert found[:5] == []
     assert pairs >= PAIRS
 
@@ -63,26 +65,28 @@ def _counted(world: World, question: str) -> Counter[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_whole_runs_have_the_rows_that_are_compared_here(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The engine as it is, on frames of their own and with its optimiser, counts what the shared connection counts."""
+    """The engine as it is, on frames of their own and with its optimizer, counts what the shared connection counts."""
     random = Random(11)
     for _ in range(4):
         world = random_world(random, kind)
         for _ in range(3):
             plan, gone = random_plan(random, world), random.choice(world.units)
             with monkeypatch.context() as patch:
-                travelling = Travelling(patch)
-                travelling.load(world)
-                travelling.open(plan)
-                expected = [travelling.counted(), travelling.counted(gone)]
+                traveling = Traveling(patch)
+                traveling.load(world)
+                traveling.open(plan)
+                expected = [traveling.counted(), traveling.counted(gone)]
             found = [_counted(each, plan.bound.canonical) for each in (world, world.without(gone))]
             assert found == [Counter({f"({', '.join(row)})": n for row, n in each.items()}) for each in expected]
 
 
 @pytest.fixture
 def remembered_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What sees released numbers only, the same for all neighbours, is worked out once."""
-    for released_only in ("choose", "_tails"):
-        monkeypatch.setattr(measure, released_only, functools.cache(getattr(measure, released_only)))
+    """What sees released numbers only, the same for all neighbors, is worked out once."""
+    remembered = functools.cache(contribution_histogram.choose)
+    for module in (statistic, center, quantile):
+        monkeypatch.setattr(module, "choose", remembered)
+    monkeypatch.setattr(measure, "_histogram", functools.cache(measure._histogram))
 
 
 def _question(random: Random, world: World) -> str:
@@ -133,8 +137,8 @@ def test_where_a_row_is_a_unit_it_never_becomes_two() -> None:
     for question in asked:
         sizes = []
         for rows in (ROWS, *(ROWS.filter([n != gone for n in range(4)]) for gone in range(4))):
-            curator = Curator({"t": table(rows), "u": table(OTHERS), "few": few}, allowance=Guarantee(1))
-            with DuckdbEngine().run(curator.plan(question, 1, Options(bounds="auto"))) as run:
+            curator = Curator({"t": table(rows), "u": table(OTHERS), "few": few}, budget=Guarantee(1))
+            with DuckdbEngine().run(curator.plan(question, 1, Options(estimate_bounds=True))) as run:
                 sizes.append(len(run.fetch(f"SELECT * FROM {run.counted}")))
         assert all(sizes[0] - 1 <= size <= sizes[0] for size in sizes), question
 
@@ -150,6 +154,6 @@ def test_where_a_row_is_a_unit_it_never_becomes_two() -> None:
 )
 def test_a_row_that_is_a_unit_is_not_stacked_on_itself(question: str) -> None:
     """It would count as two units, whatever the names of the tables that hold it."""
-    curator = Curator({"t": table(ROWS), "same": table(ROWS), "u": table(OTHERS)}, allowance=Guarantee(1))
+    curator = Curator({"t": table(ROWS), "same": table(ROWS), "u": table(OTHERS)}, budget=Guarantee(1))
     with pytest.raises(UnsupportedQuery, match="twice, so that one unit would count as two; ask of it once, or"):
-        curator.plan(question, 1, Options(bounds="auto"))
+        curator.plan(question, 1, Options(estimate_bounds=True))

@@ -12,12 +12,12 @@ import pyarrow as pa
 from sfumato.dataset.column import column
 from sfumato.dataset.public_table import PublicTable, public
 from sfumato.dataset.table import Table, table, through
-from sfumato.engines.duckdb_matches import most_matches
+from sfumato.engines.duckdb._matches import most_matches
 from sfumato.errors import UnboundedColumn, UnsupportedQuery
-from sfumato.plan.bind import bind
-from sfumato.plan.parse import parse
-from sfumato.plan.price import PricedPlan, price
-from sfumato.plan.rows import Catalogue
+from sfumato.plan.binding.bind import bind
+from sfumato.plan.pricing.price import PricedPlan, price
+from sfumato.plan.relations.rows import Catalog
+from sfumato.plan.syntax.parse import parse
 
 ODD = (None, math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324, 1e300, -1e300, 1e18, 0.1, 0.2, 0.3, 1.5, -2.5, 2.0**60)
 TEXTS = (None, "a", "a", "b", "it's", "")
@@ -44,9 +44,9 @@ class World:
     means: tuple[str, ...] = field(default=("person",))
 
     @property
-    def known(self) -> Catalogue:
+    def known(self) -> Catalog:
         """For the binder."""
-        return Catalogue(self.tables, self.public, most_matches)
+        return Catalog(self.tables, self.public, most_matches)
 
     def over(self, rows: dict[str, pa.Table]) -> World:
         """The same declarations over other rows."""
@@ -113,14 +113,14 @@ def random_world(random: Random, kind: str, most: int = 24) -> World:
     said = {"person": here[0], **({"day": here[1]} if days else {})}
     other = {**({"day": there[1]} if days else {}), "person": there[0]}
     wide = {"x": column(bounds=(-10, 10))} if random.random() < 0.5 else {}
-    neighbours = {"columns": wide}
+    neighbors = {"columns": wide}
     return World(
         {
-            "few": table(made["few"], unit=said, most_rows=random.choice((1, 2, 3)), **neighbours),
-            "many": table(made["many"], unit=other, **neighbours),
-            "orders": table(made["orders"], unit=said, most_rows=random.choice((None, 2)), **neighbours),
-            "items": table(made["items"], unit=through("orders", on="o"), **neighbours),
-            "parts": table(made["parts"], unit=through("items", on="i"), **neighbours),
+            "few": table(made["few"], unit=said, max_rows_per_unit=random.choice((1, 2, 3)), **neighbors),
+            "many": table(made["many"], unit=other, **neighbors),
+            "orders": table(made["orders"], unit=said, max_rows_per_unit=random.choice((None, 2)), **neighbors),
+            "items": table(made["items"], unit=through("orders", on="o"), **neighbors),
+            "parts": table(made["parts"], unit=through("items", on="i"), **neighbors),
         },
         {"prods": public(_products(random)), "bands": public(_bands(random))},
         made,
@@ -157,7 +157,7 @@ def random_plan(random: Random, world: World, question: Callable[[Random, World]
 def plan_of(world: World, text: str, noise: str = "laplace", bound: int | None = None) -> PricedPlan:
     """A question, priced."""
     bought = bind(parse(text), world.known)
-    return price(bought, epsilon=1, delta=1e-6, noise=noise, buy_bounds=True, limit=bound)
+    return price(bought, epsilon=1, delta=1e-6, noise=noise, estimate_bounds=True, limit=bound)
 
 
 def random_question(random: Random, world: World) -> str:

@@ -83,7 +83,7 @@ def test_with_a_schema_the_source_decides_what_may_be_declared(stored: Kind, dec
 def test_dates_have_keys_and_no_bounds() -> None:
     """The refusal says so, whether the bounds are dates or the column is one."""
     for bounds in (("2026-01-01", "2026-12-31"), (datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))):
-        with pytest.raises(InvalidArgument, match=r"for dates declare keys=sf\.dates\(first, last\)"):
+        with pytest.raises(InvalidArgument, match=r"for dates declare keys=sf\.dates\('2026-01-01', '2026-12-31'\)"):
             column(bounds=bounds)  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match=r"for dates declare keys=sf\.dates"):
         column(type="timestamp", bounds=(0, 1))
@@ -98,7 +98,7 @@ def test_days_are_keys_of_times_and_midnights_keys_of_days() -> None:
         column(type="date", keys=[midnight.replace(hour=12)])
 
 
-def test_a_misspelt_argument_is_refused_with_the_nearest() -> None:
+def test_a_misspelled_argument_is_refused_with_the_nearest() -> None:
     """As every other slip, by name or by place."""
     with pytest.raises(UnknownName, match="column: unknown argument 'bound'; did you mean 'bounds'"):
         column(bound=(0, 1))  # type: ignore[call-arg]

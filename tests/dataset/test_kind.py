@@ -66,8 +66,8 @@ def test_an_array_of_anything_has_no_kind(name: str, size: int) -> None:
 
 def test_an_unknown_type_is_refused_with_the_known_ones() -> None:
     """The owner sees what may be declared."""
-    with pytest.raises(InvalidArgument, match="integer, double, text, boolean, date, timestamp; got 'colour'"):
-        read_kind("colour")
+    with pytest.raises(InvalidArgument, match="integer, double, text, boolean, date, timestamp; got 'color'"):
+        read_kind("color")
     with pytest.raises(InvalidArgument, match="type must be one of"):
         read_kind(3)  # type: ignore[arg-type]
 

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.dataset.name import at, distinct, find, nearest
 from sfumato.errors import InvalidArgument, UnknownName
+from sfumato.suggestions import at, distinct, find, nearest
 
 words = st.text("abcXYZ_", min_size=1, max_size=6)
 
 
 @given(st.lists(words, min_size=1, unique_by=str.lower), st.data())
 def test_distinct_names_are_found_whatever_their_case(names: list[str], data: st.DataObject) -> None:
-    """And come back as they are spelt."""
+    """And come back as they are spelled."""
     assert distinct(names, where="here") == tuple(names)
     chosen = data.draw(st.sampled_from(names))
     assert find(chosen.swapcase(), names, what="column", where="here") == chosen

@@ -1,4 +1,4 @@
-"""`population`: the same people have one allowance."""
+"""`population`: the same people have one budget."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sfumato.dataset.table import Table, table
 from sfumato.errors import InvalidArgument
 from sfumato.privacy.guarantee import Guarantee
 
-ALLOWANCE = Guarantee(1)
+BUDGET = Guarantee(1)
 
 
 def frame() -> Table:
@@ -18,21 +18,21 @@ def frame() -> Table:
 
 
 def test_tables_of_one_population_may_share_a_source() -> None:
-    """They pay from one allowance."""
+    """They pay from one budget."""
     people = frame()
-    check_apart([Population("a", ALLOWANCE, {"x": people, "y": people}), Population("b", ALLOWANCE, {"z": frame()})])
+    check_apart([Population("a", BUDGET, {"x": people, "y": people}), Population("b", BUDGET, {"z": frame()})])
 
 
 def test_two_populations_may_not_share_a_source() -> None:
-    """The same rows would be paid from two allowances."""
+    """The same rows would be paid from two budgets."""
     people = frame()
     with pytest.raises(InvalidArgument, match="a pandas frame as 'x' in 'a' and as 'y' in 'b'"):
-        check_apart([Population("a", ALLOWANCE, {"x": people}), Population("b", ALLOWANCE, {"y": people})])
+        check_apart([Population("a", BUDGET, {"x": people}), Population("b", BUDGET, {"y": people})])
 
 
 def test_a_population_keeps_its_tables() -> None:
     """Whatever becomes of the mapping that made it."""
     tables = {"x": frame()}
-    population = Population("a", ALLOWANCE, tables)
+    population = Population("a", BUDGET, tables)
     tables.clear()
     assert list(population.tables) == ["x"]

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.dataset.kind import Kind
-from sfumato.dataset.source import CsvFiles, DuckdbTable, Frame, ParquetFiles, read_source
+from sfumato.dataset.sources.source import CsvFiles, DuckdbTable, Frame, ParquetFiles, read_source
 from sfumato.errors import InvalidArgument, SourceNotFound
 
 SCHEMA = {"id": Kind.INTEGER, "name": Kind.TEXT, "paid": Kind.REAL, "born": Kind.DATE, "ok": Kind.BOOLEAN}

@@ -16,7 +16,7 @@ from sfumato.dataset.column import Bounds, Column, column
 from sfumato.dataset.kind import Kind
 from sfumato.dataset.table import Table, table
 from sfumato.errors import InvalidArgument, UnknownName
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
 from sfumato.privacy.unit import Unit
 
 PEOPLE = pa.table({"person_id": [1], "Income": [1.5], "region": ["north"], "tags": [[1]]})
@@ -31,7 +31,7 @@ def test_a_table_knows_every_column_and_its_kind() -> None:
     assert people.columns["Income"] == Column(Kind.REAL, Bounds.read(0, 9))
     assert people.columns["region"].keys == ("north",)
     assert people.kind("INCOME") is Kind.REAL
-    assert (people.neighbours, people.version, people.most_rows) == (Neighbours.ADD_REMOVE, "1", None)
+    assert (people.neighbors, people.version, people.max_rows_per_unit) == (Neighbors.ADD_REMOVE, "1", None)
 
 
 def test_a_table_cannot_be_changed() -> None:
@@ -54,8 +54,8 @@ def test_any_rows_of_one_schema_give_the_same_declaration(one: list[Any], other:
     def declared(rows: list[Any]) -> tuple[object, ...]:
         schema = pa.schema([("person_id", pa.int64()), ("income", pa.float64()), ("region", pa.string())])
         data = pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema=schema)
-        made = table(data, unit="person_id", columns={"income": column(bounds=(0, 9))}, most_rows=3)
-        return made.unit, made.neighbours, dict(made.columns), made.version, made.most_rows, made.source.label
+        made = table(data, unit="person_id", columns={"income": column(bounds=(0, 9))}, max_rows_per_unit=3)
+        return made.unit, made.neighbors, dict(made.columns), made.version, made.max_rows_per_unit, made.source.label
 
     assert declared(one) == declared(other)
 
@@ -95,10 +95,10 @@ def test_a_unit_column_may_have_keys() -> None:
 
 def test_where_a_row_is_a_person_nobody_has_more_than_one() -> None:
     """And more cannot be declared."""
-    assert table(PEOPLE).most_rows == 1
+    assert table(PEOPLE).max_rows_per_unit == 1
     assert table(PEOPLE).unit == Unit()
-    with pytest.raises(InvalidArgument, match="most_rows must be 1 where a row is a person"):
-        table(PEOPLE, most_rows=2)
+    with pytest.raises(InvalidArgument, match="max_rows_per_unit must be 1 where a row is a person"):
+        table(PEOPLE, max_rows_per_unit=2)
 
 
 REFUSED: dict[str, dict[str, Any]] = {
@@ -120,10 +120,10 @@ REFUSED: dict[str, dict[str, Any]] = {
     "column 'Income': type must be one that double can be read as; got integer": {
         "columns": {"income": {"type": "int"}}
     },
-    "neighbours must be 'add-remove' or 'replace'; got 'swap'": {"neighbours": "swap"},
+    "neighbors must be 'add-remove' or 'replace'; got 'swap'": {"neighbors": "swap"},
     "version must be a short text; got 2026": {"version": 2026},
     "version must be a short text; got ''": {"version": ""},
-    "most_rows must be a whole number of at least 1; got 0": {"unit": "person_id", "most_rows": 0},
+    "max_rows_per_unit must be a whole number of at least 1; got 0": {"unit": "person_id", "max_rows_per_unit": 0},
 }
 
 
@@ -146,9 +146,9 @@ def test_a_table_does_not_print_its_rows() -> None:
     assert isinstance(table(PEOPLE), Table)
 
 
-def test_a_misspelt_argument_of_a_table_is_refused_with_the_nearest() -> None:
+def test_a_misspelled_argument_of_a_table_is_refused_with_the_nearest() -> None:
     """And one that is missing is named."""
-    with pytest.raises(UnknownName, match="table: unknown argument 'max_rows'; did you mean 'most_rows'"):
+    with pytest.raises(UnknownName, match="table: unknown argument 'max_rows'; did you mean 'max_rows_per_unit'"):
         table(PEOPLE, max_rows=3)  # type: ignore[call-arg]
     with pytest.raises(InvalidArgument, match="table: source must be given"):
         table()  # type: ignore[call-arg]

@@ -55,6 +55,6 @@ def load_postgres(address: str, schema: str, tables: Mapping[str, pa.Table]) -> 
 
 
 def load_spark(spark: Any, tables: Mapping[str, pa.Table]) -> None:
-    """Tables in the catalogue."""
+    """Tables in the catalog."""
     for name, rows in tables.items():
         spark.createDataFrame(rows).coalesce(1).write.mode("overwrite").saveAsTable(name)

@@ -14,15 +14,15 @@ from typing import Any, ClassVar
 import duckdb
 import pyarrow as pa
 
-from sfumato.dataset.server import ServerTable
+from sfumato.dataset.sources.server import ServerTable
 from sfumato.dataset.table import Table as Declared
-from sfumato.engines.dialect import Dialect
-from sfumato.engines.duckdb_session import DuckdbSession
-from sfumato.engines.failing import failing
-from sfumato.engines.run import SqlRun
-from sfumato.engines.stored import reading
+from sfumato.engines.duckdb.session import DuckdbSession
+from sfumato.engines.guard import failing
+from sfumato.engines.sql.dialect import Dialect
+from sfumato.engines.sql.run import SqlRun
+from sfumato.engines.sql.server_table import reading
 from sfumato.errors import SourceNotFound
-from sfumato.plan.price import PricedPlan
+from sfumato.plan.pricing.price import PricedPlan
 
 SHELF: dict[str, pa.Table] = {}
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 import sfumato as sf
 from engines import shelf
-from engines.asked import COLUMNS, QUESTIONS, ROWS, recorded, world
-from sfumato.dataset.server import SERVERS
-from sfumato.engines.choose import EngineOfTables
-from sfumato.engines.duckdb import DuckdbEngine
-from sfumato.errors import InvalidArgument, UnsupportedQuery
+from sfumato.dataset.sources.server import SERVERS
+from sfumato.errors import InvalidArgument
+from sfumato.testing import EngineTests
+from sfumato.testing.engine_tables import ROWS
 
 
 @pytest.fixture(autouse=True)
@@ -23,20 +22,12 @@ def _added(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     shelf.SHELF.clear()
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_it_says_what_duckdb_says(question: str) -> None:
-    there, here = world(lambda name: f"shelf:{name}"), world(ROWS.__getitem__)
-    found = recorded(there, EngineOfTables(), question, "laplace")
-    assert found == recorded(here, DuckdbEngine(), question, "laplace")
+class TestShelf(EngineTests):
+    """Tables on a shelf."""
 
-
-def test_a_curator_asks_it_and_keeps_places_apart() -> None:
-    here = sf.table(ROWS["few"], unit="pid", most_rows=9)
-    curator = sf.Curator({"t": sf.table("shelf:t", unit="pid", columns=COLUMNS), "few": here}, allowance=9)
-    people = curator.ask("SELECT COUNT(DISTINCT pid) AS n FROM t", epsilon=8).rows[0]["n"]
-    assert abs(people - 40) < 20  # of forty people; by chance further off: exp(-160)
-    with pytest.raises(UnsupportedQuery, match="must be in one place"):
-        curator.quote("SELECT COUNT(*) AS n FROM t JOIN few ON t.pid = few.pid", epsilon=1)
+    @pytest.fixture
+    def source(self) -> Callable[[str], object]:
+        return lambda name: f"shelf:{name}"
 
 
 def test_messages_know_it() -> None:

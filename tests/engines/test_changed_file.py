@@ -8,15 +8,15 @@ import pandas
 import pytest
 
 import sfumato as sf
-from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.duckdb.engine import DuckdbEngine
 from sfumato.errors import EngineFailed
-from sfumato.plan.bind import bind
-from sfumato.plan.parse import parse
-from sfumato.plan.price import price
+from sfumato.plan.binding.bind import bind
+from sfumato.plan.pricing.price import price
+from sfumato.plan.syntax.parse import parse
 
 
 def test_a_file_that_changes_between_the_passes_fails_the_question(tmp_path: Path) -> None:
-    """Influences are from one pass, rows from another: a person who gains rows in between would exceed the limit."""
+    """Contributions are from one pass, rows from another: a person who gains rows in between would exceed the limit."""
     path = tmp_path / "visits.csv"
     pandas.DataFrame({"person": [1, 2]}).to_csv(path, index=False)
     visits = sf.table(path, unit="person")

@@ -20,14 +20,14 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from sfumato.curator.answers.rows import rows_of
 from sfumato.curator.curator import Curator, Options
-from sfumato.curator.measure import measure_all
-from sfumato.curator.result import rows_of
+from sfumato.curator.measurement.measure import measure_all
 from sfumato.dataset.column import column
 from sfumato.dataset.table import Table, table
-from sfumato.engines.duckdb import DuckdbEngine
-from sfumato.plan.share import Share
+from sfumato.engines.duckdb.engine import DuckdbEngine
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.statistics.share import Share
 
 NEVER_BINDS = 10**6
 COLUMNS = {
@@ -41,10 +41,10 @@ COLUMNS = {
 
 
 class Silent:
-    """Adds no noise; a mean, which buys its limit always, is told of influences so large that it binds nobody."""
+    """Adds no noise; a mean, which buys its limit always, is told that everybody has the largest contribution."""
 
     def release(self, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:
-        return [10**15] * len(exact) if label.startswith("influences") else list(exact)
+        return [0] * (len(exact) - 1) + [10**15] if label.startswith("contributions") else list(exact)
 
 
 def frame(seed: int, size: int = 300, missing: bool = True) -> pd.DataFrame:
@@ -74,8 +74,8 @@ def ours(declared: Table, question: str) -> list[dict[str, Any]]:
 
 
 def _answered(declared: Table, question: str, noise: str) -> list[dict[str, Any]]:
-    options = Options(bound=NEVER_BINDS, delta=1e-6, noise=noise)
-    plan = Curator({"t": declared}, allowance=Guarantee(1)).plan(question, 1, options)
+    options = Options(max_rows_per_unit=NEVER_BINDS, delta=1e-6, noise=noise)
+    plan = Curator({"t": declared}, budget=Guarantee(1)).plan(question, 1, options)
     with DuckdbEngine().run(plan) as run:
         return [row.values for row in rows_of(plan, measure_all(plan, run, Silent()))]
 

@@ -20,17 +20,17 @@ import pytest
 
 from curator.worlds import World, random_question
 from engines.test_differential import NEVER_BINDS, Silent, agree
+from sfumato.curator.answers.rows import rows_of
 from sfumato.curator.curator import Curator, Options
-from sfumato.curator.measure import measure_all
-from sfumato.curator.result import rows_of
+from sfumato.curator.measurement.measure import measure_all
 from sfumato.dataset.column import column
 from sfumato.dataset.public_table import public
 from sfumato.dataset.table import table, through
-from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.duckdb.engine import DuckdbEngine
 from sfumato.errors import UnsupportedQuery
-from sfumato.plan.bind import bind
-from sfumato.plan.parse import parse
-from sfumato.plan.price import price
+from sfumato.plan.binding.bind import bind
+from sfumato.plan.pricing.price import price
+from sfumato.plan.syntax.parse import parse
 from sfumato.privacy.guarantee import Guarantee
 
 QUESTIONS = 60  # of each of two kinds of units, three times
@@ -69,7 +69,7 @@ def tame_world(random: Random, days: bool) -> World:
     bands = pa.table({"low": [0, 1, 2, None], "high": [2, 1, 7, 9], "band": ["a", "b", "a", "b"]})
     return World(
         {
-            "few": table(made["few"], unit=said, most_rows=most),
+            "few": table(made["few"], unit=said, max_rows_per_unit=most),
             "many": table(made["many"], unit=other),
             "orders": table(made["orders"], unit=said),
             "items": table(made["items"], unit=through("orders", on="o")),
@@ -124,7 +124,7 @@ def test_random_questions_have_the_databases_own_rows(seed: int, days: bool) -> 
     while asked < QUESTIONS:
         question = random_question(random, world)
         try:
-            plan = price(bind(parse(question), world.known), epsilon=1, buy_bounds=True)
+            plan = price(bind(parse(question), world.known), epsilon=1, estimate_bounds=True)
         except UnsupportedQuery:
             continue
         asked += 1
@@ -173,16 +173,18 @@ def test_answers_without_noise_are_the_databases_own(question: str, noise: str) 
             "people": table(
                 PEOPLE,
                 unit={"person": "id"},
-                most_rows=1,
+                max_rows_per_unit=1,
                 columns={"age": column(bounds=(0, 120)), "g": column(keys=["n", "s"])},
             ),
-            "visits": table(VISITS, unit={"person": "who"}, most_rows=50, columns={"spend": column(bounds=(0, 5))}),
+            "visits": table(
+                VISITS, unit={"person": "who"}, max_rows_per_unit=50, columns={"spend": column(bounds=(0, 5))}
+            ),
             "goods": public(GOODS),
             "bands": public(BANDS),
         },
-        allowance=Guarantee(1),
+        budget=Guarantee(1),
     )
-    plan = curator.plan(question, 1, Options(bound=NEVER_BINDS, delta=1e-6, noise=noise))
+    plan = curator.plan(question, 1, Options(max_rows_per_unit=NEVER_BINDS, delta=1e-6, noise=noise))
     with DuckdbEngine().run(plan) as run:
         found = [row.values for row in rows_of(plan, measure_all(plan, run, Silent()))]
     with duckdb.connect() as connection:
@@ -199,9 +201,9 @@ def test_a_row_counts_once_for_each_unit_that_has_its_key() -> None:
     items = pa.table({"o": [1, 1, 2, 3, None], "price": [1.0, 2.0, 4.0, 8.0, 16.0]})
     curator = Curator(
         {"orders": table(orders, unit="who"), "items": table(items, unit=through("orders", on="o"))},
-        allowance=Guarantee(1),
+        budget=Guarantee(1),
     )
-    plan = curator.plan("SELECT SUM(price) AS s FROM items", 1, Options(bounds="auto"))
+    plan = curator.plan("SELECT SUM(price) AS s FROM items", 1, Options(estimate_bounds=True))
     with DuckdbEngine().run(plan) as run:
         assert sorted(run.fetch(f"SELECT * FROM {run.counted}")) == [(5, 1.0), (5, 2.0), (6, 1.0), (6, 2.0)]
 
@@ -218,11 +220,11 @@ def test_units_are_compared_by_their_letters_whatever_the_owner_takes_for_equal(
     source = f"duckdb:///{tmp_path}/t.db"
     curator = Curator(
         {
-            "people": table(f"{source}#people", unit="id", most_rows=1),
+            "people": table(f"{source}#people", unit="id", max_rows_per_unit=1),
             "visits": table(f"{source}#visits", unit="id"),
             "items": table(f"{source}#items", unit=through("people", on="o")),
         },
-        allowance=Guarantee(1),
+        budget=Guarantee(1),
     )
     asked = {
         "SELECT SUM(y) AS s FROM visits JOIN people USING (id)": [("A", 20.0), ("a", 10.0)],
@@ -233,5 +235,5 @@ def test_units_are_compared_by_their_letters_whatever_the_owner_takes_for_equal(
         "SELECT SUM(y) AS s FROM items": [("A", 20.0), ("a", 10.0)],
     }  # fmt: skip
     for question, expected in asked.items():
-        with DuckdbEngine().run(curator.plan(question, 1, Options(bounds="auto"))) as run:
+        with DuckdbEngine().run(curator.plan(question, 1, Options(estimate_bounds=True))) as run:
             assert sorted(run.fetch(f"SELECT * FROM {run.counted}")) == expected, question

@@ -17,8 +17,8 @@ import pytest
 from sfumato.curator.curator import Curator, Options
 from sfumato.dataset.column import column
 from sfumato.dataset.table import table
-from sfumato.engines import duckdb_source
-from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.duckdb import _source as duckdb_source
+from sfumato.engines.duckdb.engine import DuckdbEngine
 from sfumato.privacy.guarantee import Guarantee
 
 WANTED = ("SUM(x)", "AVG(x)", "MEDIAN(x)", "MIN(x)", "MAX(x)", "COUNT(x)", "COUNT(DISTINCT x)", "SUM(k)", "AVG(k)")
@@ -47,7 +47,7 @@ def rows(seed: int, values: tuple[float | None, ...], size: int = 5_000) -> pa.T
 def computed(given: pa.Table, bounds: tuple[float, float] | None = None) -> dict[int, tuple[Any, ...]]:
     """Of each unit all that is wanted, by the engine as it is."""
     declared = table(given, unit="u", columns={} if bounds is None else {"x": column(bounds=bounds)})
-    plan = Curator({"t": declared}, allowance=Guarantee(1)).plan(QUESTION, 1, Options(bounds="auto"))
+    plan = Curator({"t": declared}, budget=Guarantee(1)).plan(QUESTION, 1, Options(estimate_bounds=True))
     with DuckdbEngine().run(plan) as run:
         return {unit: tuple(map(repr, values)) for unit, *values in run.fetch(f"SELECT * FROM {run.counted}")}
 
@@ -64,7 +64,7 @@ def test_the_order_of_rows_changes_no_bit(
         database.execute(f"SET threads = {threads}")
         lock(database, sources)
 
-    monkeypatch.setattr("sfumato.engines.duckdb_pool.lock", threaded)
+    monkeypatch.setattr("sfumato.engines.duckdb._pool.lock", threaded)
     given = rows(1, ODD)
     expected = computed(given, bounds)
     for seed in range(3):

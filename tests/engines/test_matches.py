@@ -16,13 +16,13 @@ import pytest
 
 from sfumato.dataset.public_table import public
 from sfumato.dataset.table import table
-from sfumato.engines.duckdb import DuckdbEngine
-from sfumato.engines.duckdb_matches import most_matches
-from sfumato.plan.bind import bind
-from sfumato.plan.parse import parse
-from sfumato.plan.price import price
-from sfumato.plan.relation import Looked
-from sfumato.plan.rows import Catalogue
+from sfumato.engines.duckdb._matches import most_matches
+from sfumato.engines.duckdb.engine import DuckdbEngine
+from sfumato.plan.binding.bind import bind
+from sfumato.plan.pricing.price import price
+from sfumato.plan.relations.relation import Looked
+from sfumato.plan.relations.rows import Catalog
+from sfumato.plan.syntax.parse import parse
 
 NUMBERS = (None, -0.0, 0.0, 1.0, 1.5, 2.0, 5e-324, math.inf, -math.inf, math.nan, 2.0**53, 2.0**53 + 2, 1e300)
 WHOLE = (None, 0, 1, 2, 3, 2**53, 2**53 + 1, 2**53 + 2, -(2**63), 2**63 - 1)
@@ -94,7 +94,7 @@ def random_public(random: Random) -> pa.Table:
 
 def counted(rows: pa.Table, condition: str) -> tuple[int, int]:
     """The number that is counted beforehand, and the most rows that a candidate really matches."""
-    known = Catalogue({"t": PRIVATE}, {"p": public(rows, most_matches=10_000)}, most_matches)
+    known = Catalog({"t": PRIVATE}, {"p": public(rows, most_matches=10_000)}, most_matches)
     plan = price(bind(parse(f"SELECT COUNT(*) AS n FROM t JOIN p ON {condition}"), known), epsilon=1)
     assert isinstance(plan.bound.table.how, Looked)
     with DuckdbEngine().run(plan) as run:

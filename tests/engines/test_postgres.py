@@ -12,16 +12,16 @@ import pytest
 from sqlalchemy import make_url
 
 import sfumato as sf
-from engines.asked import COLUMNS, ROWS, recorded
 from engines.loading import Server
 from sfumato.curator.curator import Curator, Options
 from sfumato.engines import postgres as engine
-from sfumato.engines.choose import EngineOfTables
-from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.duckdb.engine import DuckdbEngine
 from sfumato.engines.postgres import PostgresEngine, PostgresSession, PostgresTable
-from sfumato.errors import EngineFailed, InvalidArgument, SourceNotFound, UnsupportedQuery
+from sfumato.engines.registry import EngineOfTables
+from sfumato.errors import EngineFailed, InvalidArgument, Refused, SourceNotFound, UnsupportedQuery
 from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.testing.engine_tables import COLUMNS, ROWS, recorded
 
 COUNT = "SELECT COUNT(*) AS n FROM t"
 SECRET = "hunter-2-hunter"
@@ -60,9 +60,9 @@ def test_only_integers_for_groups_and_bins_are_fetched(server: Server, monkeypat
     declared = sf.table(
         server.at("t"), unit="p", columns={"r": sf.column(keys=["a", "b"]), "x": sf.column(bounds=(0, 100))}
     )
-    curator = Curator({"t": declared}, allowance=Guarantee(100))
+    curator = Curator({"t": declared}, budget=Guarantee(100))
     curator.ask("SELECT r, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS a FROM t GROUP BY r", epsilon=1)
-    assert sum(fetched) <= 2 + 2 * 384 + 3 * 126  # groups, bins of averages in two looks, bins of influences
+    assert sum(fetched) <= 2 + 2 * 384 + 3 * 126  # groups, bins of averages in two looks, bins of contributions
     fetched.clear()
     curator.ask("SELECT MEDIAN(x) AS m FROM t", epsilon=1)
     assert max(fetched) <= 4096
@@ -85,12 +85,14 @@ def test_the_owners_settings_change_nothing(few: Server) -> None:
     )
     options = " ".join(f"-c{each}" for each in (f"search_path={few.schema},pg_catalog", *unusual))
     address = make_url(few.address).update_query_dict({"options": options}).render_as_string(hide_password=False)
-    declared = sf.table(f"{address}#{few.schema}.times", unit="p", most_rows=1)
+    declared = sf.table(f"{address}#{few.schema}.times", unit="p", max_rows_per_unit=1)
     month = "SELECT COUNT(*) AS n FROM t WHERE EXTRACT(MONTH FROM w) = 1 AND w < TIMESTAMP '2026-02-01 00:00:00'"
     assert exact(declared, month) == [2**20]
-    numbers = sf.table(f"{address}#{few.schema}.t", unit="p", most_rows=1, columns={"x": sf.column(bounds=(0, 9))})
+    numbers = sf.table(
+        f"{address}#{few.schema}.t", unit="p", max_rows_per_unit=1, columns={"x": sf.column(bounds=(0, 9))}
+    )
     assert exact(numbers, "SELECT SUM(ABS(x)) AS s FROM t") == exact(
-        sf.table(few.at("t"), unit="p", most_rows=1, columns={"x": sf.column(bounds=(0, 9))}),
+        sf.table(few.at("t"), unit="p", max_rows_per_unit=1, columns={"x": sf.column(bounds=(0, 9))}),
         "SELECT SUM(x) AS s FROM t",
     )
 
@@ -106,7 +108,7 @@ def test_letters_decide_whatever_the_collation(server: Server) -> None:
         "INSERT INTO t VALUES ('anna', 'a', 'x'), ('ANNA', 'A', 'x')",
     )
     columns = {"r": sf.column(keys=["a", "A"]), "c": sf.column(keys=["x", "x   "])}
-    declared = sf.table(server.at("t"), unit="p", most_rows=1, columns=columns)
+    declared = sf.table(server.at("t"), unit="p", max_rows_per_unit=1, columns=columns)
     assert exact(declared, "SELECT COUNT(DISTINCT p) AS n FROM t") == [2 * 2**20]
     assert exact(declared, "SELECT r, COUNT(*) AS n FROM t WHERE r LIKE '_' GROUP BY r") == [2**20, 2**20]
     assert exact(declared, "SELECT c, COUNT(*) AS n FROM t GROUP BY c") == [2 * 2**20, 0]
@@ -124,7 +126,7 @@ def test_what_does_not_fit_is_missing(server: Server) -> None:
     )
     bounds = {"n": sf.column(bounds=(0, 8)), "f": sf.column(bounds=(0, 8)), "d": sf.column(type="timestamp")}
     bounds |= {"z": sf.column(type="date")}
-    declared = sf.table(server.at("t"), unit="p", most_rows=2, columns=bounds)
+    declared = sf.table(server.at("t"), unit="p", max_rows_per_unit=2, columns=bounds)
     assert exact(declared, "SELECT COUNT(n) AS n FROM t") == [2 * 2**20]  # 1e-400 is 0; an infinity counts
     assert exact(declared, "SELECT COUNT(DISTINCT p) AS n FROM t") == [4 * 2**20]  # 1 and 1.0 are one
     for name, expected in (("d", 1), ("w", 1), ("z", 1), ("f", 3), ("u", 1)):
@@ -146,9 +148,34 @@ def test_two_spellings_are_one_source(server: Server) -> None:
     assert part < whole
     tables = {"a": sf.table(server.at("t"), unit="p"), "b": sf.table(server.at("t1"), unit="p")}
     ledger = Ledger.in_memory()
-    Curator({"a": tables["a"]}, allowance=1, ledger=ledger, population="one")
+    Curator({"a": tables["a"]}, budget=1, ledger=ledger, population="one")
     with pytest.raises(InvalidArgument):
-        Curator({"b": tables["b"]}, allowance=1, ledger=ledger, population="two")
+        Curator({"b": tables["b"]}, budget=1, ledger=ledger, population="two")
+
+
+def test_one_table_has_one_unit_under_all_spellings(server: Server) -> None:
+    """Also by a part of it; a table through it stays bound to it when it gets one more part."""
+    server.run(
+        "CREATE TABLE t (p bigint, v bigint) PARTITION BY LIST (p)",
+        "CREATE TABLE t1 PARTITION OF t FOR VALUES IN (1)",
+        "CREATE TABLE items (v bigint)",
+        "CREATE TABLE others (p bigint, v bigint)",
+    )
+    address = make_url(server.address).update_query_dict({"keepalives": "1"}).render_as_string(hide_password=False)
+    person = sf.table(server.at("t"), unit="p")
+    for other in (f"{address}#{server.schema.upper()}.T", server.at("t1")):
+        for unit in (None, {"p": "v"}, ("p", "v")):
+            with pytest.raises(InvalidArgument, match="a source must have one unit"):
+                Curator({"a": person, "b": sf.table(other, unit=unit)}, budget=1)
+    ledger = Ledger.in_memory()
+    items = sf.table(server.at("items"), unit=sf.through("t", on="v"))
+    Curator({"t": person, "items": items}, budget=1, ledger=ledger)
+    server.run("CREATE TABLE t2 PARTITION OF t FOR VALUES IN (2)")
+    Curator({"t": sf.table(f"{address}#{server.schema}.T", unit="p"), "items": items}, budget=1, ledger=ledger)
+    with pytest.raises(Refused, match="must keep the unit"):
+        Curator({"t": sf.table(server.at("others"), unit="p"), "items": items}, budget=1, ledger=ledger)
+    with pytest.raises(Refused, match="must keep the unit"):
+        Curator({"t2": sf.table(server.at("t2"), unit={"p": "v"})}, budget=1, ledger=ledger)
 
 
 def test_views_are_refused(few: Server) -> None:
@@ -159,8 +186,8 @@ def test_views_are_refused(few: Server) -> None:
 
 
 def test_tables_of_one_question_are_in_one_place(few: Server) -> None:
-    here = sf.table(pa.table({"p": [1], "y": [1.0]}), unit="p", most_rows=1)
-    curator = Curator({"t": sf.table(few.at("t"), unit="p"), "h": here}, allowance=1)
+    here = sf.table(pa.table({"p": [1], "y": [1.0]}), unit="p", max_rows_per_unit=1)
+    curator = Curator({"t": sf.table(few.at("t"), unit="p"), "h": here}, budget=1)
     with pytest.raises(UnsupportedQuery, match="must be in one place"):
         curator.quote("SELECT COUNT(*) AS n FROM t JOIN h ON t.p = h.p", epsilon=1)
     assert curator.quote(COUNT, epsilon=1)
@@ -168,7 +195,7 @@ def test_tables_of_one_question_are_in_one_place(few: Server) -> None:
 
 def test_a_server_that_is_down_or_refuses_costs_nothing(few: Server) -> None:
     """Gone, renamed, forbidden, another password: refused before the charge, and no address or password is shown."""
-    curator = Curator({"t": sf.table(few.at("t"), unit="p")}, allowance=1)
+    curator = Curator({"t": sf.table(few.at("t"), unit="p")}, budget=1)
     few.run("ALTER TABLE t RENAME TO other")
     with pytest.raises(SourceNotFound, match="it is gone; nothing was charged"):
         curator.ask(COUNT, epsilon=1)
@@ -199,7 +226,7 @@ def test_a_user_who_may_not_read_is_told_so(few: Server) -> None:
         few.run(f"GRANT SELECT (p) ON t TO {role}")
         declared = sf.table(address, unit="p")
         assert list(declared.columns) == ["p"] and SECRET not in repr(declared) and SECRET not in declared.source.label
-        curator = Curator({"t": declared}, allowance=9)
+        curator = Curator({"t": declared}, budget=9)
         answer = curator.ask(COUNT, epsilon=1)
         told = f"{answer.explain()} {answer.receipt} {curator.ledger.balance()} {curator!r}"
         assert SECRET not in told + curator.explain(COUNT, epsilon=1)
@@ -211,7 +238,7 @@ def test_a_connection_that_is_lost_is_charged_with_the_constant_message(
     few: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the next question works."""
-    curator = Curator({"t": sf.table(few.at("t"), unit="p")}, allowance=4)
+    curator = Curator({"t": sf.table(few.at("t"), unit="p")}, budget=4)
     fetch = PostgresSession.fetch
 
     def killed(session: PostgresSession, sql: str) -> Any:
@@ -225,13 +252,14 @@ def test_a_connection_that_is_lost_is_charged_with_the_constant_message(
             curator.ask(COUNT, epsilon=1)
     assert caught.value.__context__ is None and caught.value.__cause__ is None
     assert curator.remaining().epsilon == 3
+    curator.ledger.resume("analyst", "t")
     assert curator.ask(COUNT, epsilon=1).rows
 
 
 def test_what_reads_cannot_write_and_leaves_nothing(few: Server) -> None:
     """A function of the owner's in a default is not called, a query that writes fails, and no table stays."""
     declared = sf.table(few.at("t"), unit="p")
-    plan = Curator({"t": declared}, allowance=9).plan(COUNT, 1, Options())
+    plan = Curator({"t": declared}, budget=9).plan(COUNT, 1, Options())
     with pytest.raises(EngineFailed), PostgresEngine().run(plan) as run:
         run.fetch(f"WITH gone AS (DELETE FROM {few.schema}.t RETURNING p) SELECT count(*) FROM gone")
     assert few.run("SELECT count(*) FROM t") == [(5,)]
@@ -244,7 +272,7 @@ def test_what_reads_cannot_write_and_leaves_nothing(few: Server) -> None:
 def test_a_question_sees_one_state(few: Server) -> None:
     """Rows that come between its passes are not seen, so that limits hold."""
     declared = sf.table(few.at("t"), unit="p")
-    plan = Curator({"t": declared}, allowance=9).plan(COUNT, 1, Options(bound=1))
+    plan = Curator({"t": declared}, budget=9).plan(COUNT, 1, Options(max_rows_per_unit=1))
     with PostgresEngine().run(plan) as run:
         run.prepare(plan.measures)
         few.run("INSERT INTO t SELECT 1, 1 FROM generate_series(1, 100)")
@@ -253,7 +281,7 @@ def test_a_question_sees_one_state(few: Server) -> None:
 
 def test_a_question_that_takes_too_long_ends(few: Server) -> None:
     declared = sf.table(few.at("t"), unit="p")
-    plan = Curator({"t": declared}, allowance=9).plan(COUNT, 1, Options())
+    plan = Curator({"t": declared}, budget=9).plan(COUNT, 1, Options())
     with pytest.raises(EngineFailed), PostgresEngine(timeout=0.3).run(plan) as run:
         run.fetch("SELECT pg_sleep(60)")
 
@@ -261,7 +289,7 @@ def test_a_question_that_takes_too_long_ends(few: Server) -> None:
 def test_a_project_has_tables_in_postgres(few: Server, tmp_path: Path) -> None:
     """The same words as for files."""
     text = f"""
-[allowance]
+[budget]
 epsilon = 3.0
 [tables.t]
 source = "{few.at("t")}"
@@ -285,7 +313,7 @@ def test_the_engine_follows_from_the_tables(few: Server) -> None:
 
 
 def test_statements_are_shown_without_the_address(few: Server) -> None:
-    curator = Curator({"t": sf.table(few.at("t"), unit="p")}, allowance=9)
+    curator = Curator({"t": sf.table(few.at("t"), unit="p")}, budget=9)
     shown = curator.ask(COUNT, epsilon=1).explain()
     assert re.search(rf'FROM ONLY "{few.schema}"."t" AS s', shown)
     assert "host=" not in shown and "postgresql://" not in shown
@@ -309,7 +337,7 @@ def test_the_role_of_the_page_may_ask_and_do_nothing_else(server: Server) -> Non
         address = server.at("visits", username=role, password="choose-one")
         declared = sf.table(address, unit="patient", columns={"cost": sf.column(bounds=(0, 9))})
         assert list(declared.columns) == ["patient", "visited", "ward", "cost"]
-        assert Curator({"t": declared}, allowance=2).ask("SELECT AVG(cost) AS c FROM t", epsilon=1).rows
+        assert Curator({"t": declared}, budget=2).ask("SELECT AVG(cost) AS c FROM t", epsilon=1).rows
         with psycopg.connect(address.partition("#")[0], autocommit=True) as connection:
             for forbidden in (f"SELECT name FROM {server.schema}.visits", f"DELETE FROM {server.schema}.visits"):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):

@@ -8,7 +8,7 @@ from sqlalchemy import make_url
 
 import sfumato as sf
 from engines.loading import Server
-from sfumato.audit.recorder import record, zeros
+from sfumato.audit.sql.recorder import record, zeros
 from sfumato.curator.curator import Curator, Options
 from sfumato.engines.postgres import PostgresEngine
 from sfumato.errors import InvalidArgument, SfumatoError
@@ -34,7 +34,7 @@ def test_a_part_that_comes_between_two_passes_is_not_seen(server: Server, made: 
         "INSERT INTO more SELECT 1, 2 FROM generate_series(1, 1000)",
     )
     declared = sf.table(server.at("t"), unit="p")
-    plan = Curator({"t": declared}, allowance=9).plan(COUNT, 1, Options(bound=1))
+    plan = Curator({"t": declared}, budget=9).plan(COUNT, 1, Options(max_rows_per_unit=1))
     with PostgresEngine().run(plan) as run:
         run.prepare(plan.measures)
         server.run("SET lock_timeout = '5s'", attach)
@@ -60,7 +60,7 @@ def test_parts_must_be_told_apart(server: Server) -> None:
             sf.table(server.at("t", username=role, password=SECRET), unit="p")
         server.run(f"GRANT SELECT (tableoid) ON t TO {role}")
         declared = sf.table(server.at("t", username=role, password=SECRET), unit="p")
-        assert Curator({"t": declared}, allowance=1).ask(COUNT, epsilon=1).rows
+        assert Curator({"t": declared}, budget=1).ask(COUNT, epsilon=1).rows
     finally:
         server.run(f"DROP OWNED BY {role}", f"DROP ROLE {role}")
 
@@ -81,7 +81,7 @@ def test_row_security_is_refused(server: Server) -> None:
             sf.table(server.at("t", username=role, password=SECRET), unit="p")
         assert sf.table(server.at("t"), unit="p")
         server.run("ALTER TABLE t DISABLE ROW LEVEL SECURITY")
-        curator = Curator({"t": sf.table(server.at("t", username=role, password=SECRET), unit="p")}, allowance=1)
+        curator = Curator({"t": sf.table(server.at("t", username=role, password=SECRET), unit="p")}, budget=1)
         server.run("ALTER TABLE t ENABLE ROW LEVEL SECURITY")
         with pytest.raises(InvalidArgument, match="got row-level security"):
             curator.ask(COUNT, epsilon=1)
@@ -121,7 +121,7 @@ def test_it_does_not_matter_how_a_units_number_is_spelled_first(
             f"INSERT INTO {table} SELECT '{second}'::{kind}, n, 5 FROM generate_series(1, 40) n",
         )
         declared = sf.table(server.at(table), unit=["p", "k"], columns={"x": sf.column(bounds=(-9, 9))})
-        plan = Curator({"t": declared}, allowance=9).plan("SELECT MEDIAN(x) AS m FROM t", 1, Options())
+        plan = Curator({"t": declared}, budget=9).plan("SELECT MEDIAN(x) AS m FROM t", 1, Options())
         with PostgresEngine().run(plan) as run:
             found.append([each for each in record(plan, run, zeros).released if each.label.startswith("landmarks")])
     (landmarks,) = found[0]
@@ -140,7 +140,7 @@ def test_it_does_not_matter_how_a_value_is_spelled_first(server: Server) -> None
         keys = ["a", *(f"b{n}" for n in range(8))]
         declared = sf.table(server.at(table), unit="p", columns={"r": sf.column(keys=keys)})
         question = "SELECT r, COUNT(DISTINCT x) AS n FROM t GROUP BY r"
-        plan = Curator({"t": declared}, allowance=9).plan(question, 1, Options(bound=1))
+        plan = Curator({"t": declared}, budget=9).plan(question, 1, Options(max_rows_per_unit=1))
         with PostgresEngine().run(plan) as run:
             found.append(record(plan, run, zeros).released[-1].exact)
     assert 2**20 < sum(found[0][1:]) < 40 * 2**20  # of 40 people, some count with 0, some with their own number

@@ -10,7 +10,7 @@ import pytest
 
 import sfumato as sf
 from engines.loading import Server
-from sfumato.engines.postgres.refused import why
+from sfumato.engines.postgres.errors import why
 from sfumato.engines.postgres.table import PostgresTable
 from sfumato.errors import InvalidArgument, SourceNotFound
 from sfumato.privacy.guarantee import Guarantee
@@ -61,7 +61,7 @@ def test_whoever_is_not_let_in_is_told_why(asked: Server) -> None:
             sf.table(asked.at("t", **changed), unit="p")
         said = str(caught.value)
         assert expected in said and "; " in said, case
-        hidden: list[Any] = [SECRET, WRONG, "sfumato_as", "127.0.0.1", "socket", changed.get("username", "127.0")]
+        hidden: list[Any] = [SECRET, WRONG, "sfumato_as", "127.0.0.1", "socket", changed.get("username", "127.0")]  # type: ignore[attr-defined]
         assert not any(each in said for each in hidden), said
         assert caught.value.__context__ is None and caught.value.__cause__ is None, case
 
@@ -69,7 +69,7 @@ def test_whoever_is_not_let_in_is_told_why(asked: Server) -> None:
 def test_a_password_that_changes_costs_nothing(asked: Server) -> None:
     """Refused before the charge; with the right one again, the next question works."""
     declared = sf.table(asked.at("t", username="sfumato_asked", password=SECRET), unit="p")
-    curator = sf.Curator({"t": declared}, allowance=Guarantee(1))
+    curator = sf.Curator({"t": declared}, budget=Guarantee(1))
     asked.run(f"ALTER ROLE sfumato_asked PASSWORD '{WRONG}'")
     with pytest.raises(SourceNotFound, match="nothing was charged") as caught:
         curator.ask("SELECT COUNT(*) AS n FROM t", epsilon=1)

@@ -12,17 +12,17 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from engines.asked import recorded
 from engines.loading import Server, postgres_address
 from sfumato.dataset.column import Column
 from sfumato.dataset.kind import Kind
-from sfumato.engines.dialect import DUCKDB
-from sfumato.engines.duckdb import DuckdbEngine
-from sfumato.engines.lower import read_column
+from sfumato.engines.duckdb.engine import DuckdbEngine
 from sfumato.engines.postgres import PostgresDialect, PostgresEngine
 from sfumato.engines.postgres.table import SETTINGS
 from sfumato.engines.spark import SparkDialect
 from sfumato.engines.spark.session import _SETTINGS as SPARK_SETTINGS
+from sfumato.engines.sql.dialect import DUCKDB
+from sfumato.engines.sql.lower import read_column
+from sfumato.testing.engine_tables import recorded
 
 LONG = ("1" * 400, "0." + "1" * 398, "1" * 401, "0." + "1" * 400, "0" * 600 + "1", "-" + "9" * 310)
 NUMBERS = (
@@ -196,12 +196,12 @@ def test_texts_are_declared_as_what_they_hold(server: Server) -> None:
         "k": sf.column(type="integer", bounds=(-9, 9)), "b": sf.column(type="boolean"), "d": sf.column(type="date"),
         "w": sf.column(type="timestamp"), "s": sf.column(type="double", bounds=(0, 9)),
     }  # fmt: skip
-    there = sf.table(server.at("t"), unit="p", most_rows=1, columns=columns)
+    there = sf.table(server.at("t"), unit="p", max_rows_per_unit=1, columns=columns)
     rows = [
         dict(zip("pxkbdws", row, strict=True)) for row in server.run("SELECT p, x, trim(k), b, d, w, s::text FROM t")
     ]
 
-    here = sf.table(pa.Table.from_pylist(rows), unit="p", most_rows=1, columns=columns)
+    here = sf.table(pa.Table.from_pylist(rows), unit="p", max_rows_per_unit=1, columns=columns)
     for question, expected in (
         ("SELECT COUNT(DISTINCT p) AS n FROM t", 3),
         ("SELECT COUNT(x) AS n FROM t", 2),

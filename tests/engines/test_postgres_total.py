@@ -13,13 +13,13 @@ import psycopg
 import pytest
 
 import sfumato as sf
-from engines.asked import recorded
 from engines.loading import Server
 from sfumato.curator.curator import Options
 from sfumato.dataset.kind import Kind
 from sfumato.engines.postgres import PostgresDialect, PostgresEngine
 from sfumato.errors import InvalidArgument, UnsupportedQuery
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.testing.engine_tables import recorded
 
 PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "what-fails-in-a-database.md"
 LEAST = "(-9223372036854775807 - 1)"
@@ -101,7 +101,7 @@ def test_no_pair_of_doubles_fails(operation: str, server: Server) -> None:
 def test_functions_that_fail_are_not_offered(server: Server) -> None:
     """Refused by their text, before the data."""
     server.run("CREATE TABLE t (p int, x double precision, k bigint, r text, d date)")
-    curator = sf.Curator({"t": sf.table(server.at("t"), unit="p")}, allowance=1)
+    curator = sf.Curator({"t": sf.table(server.at("t"), unit="p")}, budget=1)
     for expression in REFUSED:
         with pytest.raises((UnsupportedQuery, InvalidArgument)):
             curator.plan(f"SELECT COUNT(*) AS n FROM t WHERE {expression} IS NOT NULL", 1, Options())
@@ -141,7 +141,7 @@ def test_every_type_is_asked_or_refused(server: Server) -> None:
         f"CREATE TABLE t (p int, {columns})", f"INSERT INTO t VALUES (1, {values})",
         f"INSERT INTO t (p, {', '.join(f'c{place}' for place in given)}) VALUES (2{', NULL' * len(given)})",
     )  # fmt: skip
-    declared = sf.table(server.at("t"), unit="p", most_rows=1)
+    declared = sf.table(server.at("t"), unit="p", max_rows_per_unit=1)
     names = [f"c{place}" for place in range(len(ASKED))]
     assert [declared.kind(name) for name in names] == [kind for _, kind in ASKED.values()]
     counts = "SELECT " + ", ".join(f"COUNT({name}) AS n{name}" for name in names) + " FROM t"
@@ -154,7 +154,7 @@ def test_every_type_is_asked_or_refused(server: Server) -> None:
         grouped = f"SELECT {', '.join(several)}, COUNT(*) AS n FROM t GROUP BY {', '.join(several)}"
         assert recorded({"t": declared}, PostgresEngine(), grouped, "laplace")
     for name, type in zip(names, ASKED, strict=True):
-        by = {"t": sf.table(server.at("t"), unit=name, most_rows=1)}
+        by = {"t": sf.table(server.at("t"), unit=name, max_rows_per_unit=1)}
         (units,) = recorded(by, PostgresEngine(), f"SELECT COUNT(DISTINCT {name}) AS n FROM t", "laplace")[-1][1]
         assert units == 2**20 * (2 if type.endswith("IDENTITY") else 1), type
     for place, (_, named) in enumerate(UNASKED.values(), len(ASKED)):
@@ -175,8 +175,8 @@ def test_a_column_that_is_computed_when_it_is_read_is_refused(server: Server) ->
         server.run("SELECT y FROM t")
     with pytest.raises(InvalidArgument, match="got virtual generated column; convert it, or leave it out"):
         sf.table(server.at("t"), unit="p", columns={"y": sf.column(bounds=(0, 9))})
-    curator = sf.Curator({"t": sf.table(server.at("t"), unit="p")}, allowance=1)
-    assert curator.ask("SELECT SUM(x) AS x FROM t", epsilon=0.5, bounds="auto").rows
+    curator = sf.Curator({"t": sf.table(server.at("t"), unit="p")}, budget=1)
+    assert curator.ask("SELECT SUM(x) AS x FROM t", epsilon=0.5, estimate_bounds=True).rows
     with pytest.raises(sf.errors.SfumatoError, match=r"column 'y' .* got virtual generated column"):
         curator.ask("SELECT COUNT(y) AS n FROM t", epsilon=0.5)
 
@@ -197,11 +197,11 @@ def test_any_name_can_be_asked(name: str, server: Server) -> None:
         )  # fmt: skip
         address = server.at("t").rpartition("#")[0]
         declared = sf.table(
-            f"{address}#{other}.{quoted}", unit="p", most_rows=1, columns={name: sf.column(bounds=(0, 4))}
+            f"{address}#{other}.{quoted}", unit="p", max_rows_per_unit=1, columns={name: sf.column(bounds=(0, 4))}
         )
         question = f"SELECT SUM({quoted}) AS s, COUNT(*) AS n FROM t WHERE {quoted} > 1"
         assert recorded({"t": declared}, PostgresEngine(), question, "laplace")[-1][1][-1] == 2**20
-        unit = sf.table(f"{address}#{other}.{quoted}", unit=name, most_rows=1)
+        unit = sf.table(f"{address}#{other}.{quoted}", unit=name, max_rows_per_unit=1)
         found = recorded({"t": unit}, PostgresEngine(), f"SELECT COUNT(DISTINCT {quoted}) AS n FROM t", "laplace")
         assert found[-1][1] == [2 * 2**20]
     finally:
@@ -227,7 +227,7 @@ def test_rows_of_parts_and_heirs_count_and_whoever_may_not_see_all_is_refused(se
         for name, expected in (("parted", 3), ("early", 1), ("old", 2), ("hidden", 2)):
             address = server.at(name)
             found = recorded(
-                {"t": sf.table(address, unit="p", most_rows=1)},
+                {"t": sf.table(address, unit="p", max_rows_per_unit=1)},
                 PostgresEngine(),
                 "SELECT COUNT(*) AS n FROM t",
                 "laplace",
@@ -247,10 +247,10 @@ def test_equal_units_are_one_however_they_are_written(server: Server) -> None:
         "i FROM generate_series(1, 40) i",
     )
     for unit in ("n", "f"):
-        declared = sf.table(server.at("t"), unit=unit, most_rows=40)
+        declared = sf.table(server.at("t"), unit=unit, max_rows_per_unit=40)
         found = recorded({"t": declared}, PostgresEngine(), f"SELECT COUNT(DISTINCT {unit}) AS n FROM t", "laplace")
         assert found[-1][1] == [2**20]
-        plan = sf.Curator({"t": declared}, allowance=Guarantee(9)).plan(
+        plan = sf.Curator({"t": declared}, budget=Guarantee(9)).plan(
             "SELECT COUNT(DISTINCT v) AS n FROM t", 1, Options()
         )
         with PostgresEngine().run(plan) as run:

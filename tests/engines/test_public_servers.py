@@ -10,13 +10,13 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from engines.asked import recorded
 from engines.loading import Server
-from sfumato.dataset import server as limits
 from sfumato.dataset.public_table import PublicTable
-from sfumato.engines.choose import EngineOfTables
+from sfumato.dataset.sources import server as limits
+from sfumato.engines.registry import EngineOfTables
 from sfumato.errors import InvalidArgument, UnknownName
 from sfumato.project import load
+from sfumato.testing.engine_tables import recorded
 
 SALES = pa.table({"p": [1, 1, 2, 3], "product": ["tea", "lamp", "tea", None]})
 WEIGHTS = (
@@ -104,8 +104,8 @@ def test_a_view_of_private_rows_is_not_public(shop: Server) -> None:
     private = sf.table(shop.at("sales"), unit="p")
     for name in ("sales", "asked_for", "twice", "of_old"):
         with pytest.raises(InvalidArgument, match=r"a source must be public or private; .* keep it private"):
-            sf.Curator({"sales": private, "listed": sf.public(shop.at(name))}, allowance=1)
-    assert sf.Curator({"sales": private, "products": sf.public(shop.at("products"))}, allowance=1)
+            sf.Curator({"sales": private, "listed": sf.public(shop.at(name))}, budget=1)
+    assert sf.Curator({"sales": private, "products": sf.public(shop.at("products"))}, budget=1)
 
 
 def test_what_is_too_large_or_fails_is_refused(shop: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,12 +129,12 @@ def test_what_is_too_large_or_fails_is_refused(shop: Server, monkeypatch: pytest
 def test_a_project_names_public_tables_in_a_server(shop: Server, tmp_path: Path) -> None:
     (tmp_path / "sfumato.toml").write_text(
         f"""
-[allowance]
+[budget]
 epsilon = 3.0
 [tables.sales]
 source = "{shop.at("sales")}"
 unit = "p"
-most_rows = 2
+max_rows_per_unit = 2
 [public.products]
 source = "{shop.at("light")}"
 most_matches = 1
@@ -159,6 +159,6 @@ def test_spark_has_public_tables_too(spark: Any) -> None:
         sf.table("spark:light")
     private = sf.table("spark:products")
     with pytest.raises(InvalidArgument, match=r"a source must be public or private; .* keep it private"):
-        sf.Curator({"products": private, "light": sf.public("spark:light")}, allowance=1)
+        sf.Curator({"products": private, "light": sf.public("spark:light")}, budget=1)
     spark.sql("DROP VIEW light")
     spark.sql("DROP TABLE products")

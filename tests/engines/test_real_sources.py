@@ -21,13 +21,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.curator.curator import Curator, Options
-from sfumato.curator.measure import measure_all
+from sfumato.curator.measurement.measure import measure_all
 from sfumato.dataset.column import column
 from sfumato.dataset.table import Table, table
-from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.duckdb.engine import DuckdbEngine
 from sfumato.errors import EngineFailed, InvalidArgument, UnsupportedQuery
-from sfumato.plan.share import Share
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.statistics.share import Share
 
 
 class Recorder:
@@ -42,7 +42,7 @@ class Recorder:
 
 
 def recorded(declared: Table, question: str, **options: Any) -> list[tuple[str, list[int], int]]:
-    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan(question, 1, Options(**options))
+    plan = Curator({"t": declared}, budget=Guarantee(9)).plan(question, 1, Options(**options))
     recorder = Recorder()
     with DuckdbEngine().run(plan) as run:
         measure_all(plan, run, recorder)
@@ -50,7 +50,7 @@ def recorded(declared: Table, question: str, **options: Any) -> list[tuple[str, 
 
 
 def farthest(here: Table, there: Table, question: str, **options: Any) -> float:
-    """By how many times its claim the release that moves most moves between two neighbours."""
+    """By how many times its claim the release that moves most moves between two neighbors."""
     pairs = zip(recorded(here, question, **options), recorded(there, question, **options), strict=True)
     return max(sum(abs(a - b) for a, b in zip(x, y, strict=True)) / moves for (_, x, moves), (_, y, _) in pairs)
 
@@ -91,7 +91,7 @@ def test_what_is_no_number_does_not_wait_for_other_peoples_values(writer: str, q
     for name, more in (("here", []), ("there", [10.0])):
         NAN_WRITERS[writer]([1.0, 2.0, 3.0] + [math.nan] * 1_000 + more, tmp_path / f"{name}.parquet")
         declared = {"x": column(bounds=(0, 20))}
-        tables.append(table(tmp_path / f"{name}.parquet", unit="person", most_rows=1, columns=declared))
+        tables.append(table(tmp_path / f"{name}.parquet", unit="person", max_rows_per_unit=1, columns=declared))
     assert farthest(tables[0], tables[1], question) <= 1
 
 
@@ -105,7 +105,7 @@ def test_a_column_with_a_name_of_the_engine_does_not_stand_in_for_it(name: str) 
         for rows in (base, base + more)
     )
     for question in (f'SELECT COUNT("{name}") AS n FROM t', f'SELECT SUM("{name}") AS n FROM t WHERE "{name}" >= 0'):
-        assert farthest(here, there, question, bound=1) <= 1
+        assert farthest(here, there, question, max_rows_per_unit=1) <= 1
 
 
 @pytest.mark.parametrize("unit", ("person", "r", None))
@@ -122,7 +122,7 @@ def test_letters_are_compared_as_they_are_whatever_the_collation(
         source = f"duckdb:///{tmp_path}/{name}.db#t"
         tables.append(table(source, unit=unit, columns={"r": column(keys=keys)}))
     for question in ("SELECT r, COUNT(*) AS n FROM t GROUP BY r", "SELECT COUNT(*) AS n FROM t WHERE r = 'a'"):
-        assert farthest(tables[0], tables[1], question, bound=1) <= 1
+        assert farthest(tables[0], tables[1], question, max_rows_per_unit=1) <= 1
     if unit == "person":
         small = exact(tables[1], "SELECT r, COUNT(*) AS n FROM t GROUP BY r")
         assert small == [{"a": 200, "A": 1, "b": 0}[key] for key in keys]
@@ -135,7 +135,7 @@ def test_a_line_break_in_a_field_is_a_field(tmp_path: Path) -> None:
         csv.writer(file).writerows(
             [("person", "note"), *((n, "plain") for n in range(500)), (500, "one\ntwo"), (501, "x")]
         )
-    assert exact(table(path, unit="person", most_rows=1), "SELECT COUNT(*) AS n FROM t") == [502]
+    assert exact(table(path, unit="person", max_rows_per_unit=1), "SELECT COUNT(*) AS n FROM t") == [502]
 
 
 class Odd:
@@ -168,7 +168,7 @@ def _broken_text() -> Any:
 @pytest.mark.parametrize("name", ODD_FRAMES)
 def test_no_value_of_a_frame_makes_a_question_fail(name: str) -> None:
     """Objects, categories and bytes of any kind are texts, or missing."""
-    declared = table(ODD_FRAMES[name](), unit="p", most_rows=1)
+    declared = table(ODD_FRAMES[name](), unit="p", max_rows_per_unit=1)
     assert exact(declared, "SELECT COUNT(*) AS n FROM t") == [2]
     assert exact(declared, "SELECT COUNT(x) AS n FROM t")[0] >= 1
 
@@ -194,7 +194,7 @@ COARSE: dict[str, Callable[[], Any]] = {
 @pytest.mark.parametrize("name", COARSE)
 def test_instants_that_an_engine_may_fail_on_are_refused_by_their_type(name: str) -> None:
     """Seconds and milliseconds with a zone: whether one is too far out is a property of a row."""
-    declared = table(COARSE[name](), unit="p", most_rows=1)
+    declared = table(COARSE[name](), unit="p", max_rows_per_unit=1)
     assert "d" not in declared.columns
     assert exact(declared, "SELECT COUNT(*) AS n FROM t") == [1]
     with pytest.raises(UnsupportedQuery):
@@ -205,7 +205,7 @@ def test_parquet_times_in_milliseconds_are_refused_by_their_type(tmp_path: Path)
     """The reader fails on one that is too far out, so nothing may be asked of the column, and nothing touches it."""
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"p": [1, 2], "d": pa.array([0, 2**62]).cast(pa.timestamp("ms"))}), path)
-    assert exact(table(path, unit="p", most_rows=1), "SELECT COUNT(*) AS n FROM t") == [2]
+    assert exact(table(path, unit="p", max_rows_per_unit=1), "SELECT COUNT(*) AS n FROM t") == [2]
     with pytest.raises(InvalidArgument, match="microseconds"):
         table(path, unit="p", columns={"d": column(keys=[datetime.datetime(2026, 1, 1)])})
 
@@ -218,7 +218,9 @@ def test_finer_instants_are_read_in_utc(unit: str, zone: str | None) -> None:
     frame = pa.table(
         {"p": [1, 2], "d": pa.array([int(noon.as_unit(unit).asm8.astype(int))] * 2).cast(pa.timestamp(unit, zone))}
     )
-    declared = table(frame, unit="p", most_rows=1, columns={"d": column(keys=[datetime.datetime(2026, 1, 1, 12)])})
+    declared = table(
+        frame, unit="p", max_rows_per_unit=1, columns={"d": column(keys=[datetime.datetime(2026, 1, 1, 12)])}
+    )
     expected = 2 if zone != "Europe/Berlin" else 0  # noon in Berlin is eleven in UTC
     assert exact(declared, "SELECT d, COUNT(*) AS n FROM t GROUP BY d") == [expected]
 
@@ -228,7 +230,7 @@ def test_a_unit_of_any_type_in_a_database_is_a_unit(type: str, tmp_path: Path) -
     """It is grouped as it is stored; a question does not fail for its type."""
     value = {"UUID": "uuid()", "ENUM('a', 'b')": "'a'", "TIMESTAMPTZ": "now()"}.get(type, "7")
     declared = table(five_rows(tmp_path, f"CAST({value} AS {type})"), unit="u")
-    assert recorded(declared, "SELECT COUNT(*) AS n FROM t", bound=1)
+    assert recorded(declared, "SELECT COUNT(*) AS n FROM t", max_rows_per_unit=1)
 
 
 def test_a_unit_of_bytes_is_refused_when_it_is_declared(tmp_path: Path) -> None:
@@ -248,8 +250,8 @@ def test_a_question_that_fails_harms_no_other(tmp_path: Path, monkeypatch: pytes
     """A database in which something failed is not used again."""
     path = tmp_path / "t.parquet"
     pd.DataFrame({"p": [1, 2]}).to_parquet(path)
-    declared = table(path, unit="p", most_rows=1)
-    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan("SELECT COUNT(*) AS n FROM t", 1, Options())
+    declared = table(path, unit="p", max_rows_per_unit=1)
+    plan = Curator({"t": declared}, budget=Guarantee(9)).plan("SELECT COUNT(*) AS n FROM t", 1, Options())
     seen = []
     for _ in "12":
         with pytest.raises(EngineFailed), DuckdbEngine().run(plan) as run:
@@ -262,7 +264,7 @@ def test_the_last_day_of_all_counts() -> None:
     """31 December 9999, the usual open end."""
     last = datetime.date(9999, 12, 31)
     declared = table(
-        pa.table({"p": [1, 2], "d": [last, last]}), unit="p", most_rows=1, columns={"d": column(keys=[last])}
+        pa.table({"p": [1, 2], "d": [last, last]}), unit="p", max_rows_per_unit=1, columns={"d": column(keys=[last])}
     )
     assert exact(declared, "SELECT d, COUNT(*) AS n FROM t GROUP BY d") == [2]
 
@@ -271,7 +273,7 @@ def test_a_frame_that_is_written_meanwhile_is_read_as_it_was() -> None:
     """The owner overwrites the unit's column between two passes: the question does not see it."""
     frame = pd.DataFrame({"p": range(100), "x": [1.0] * 100})
     declared = table(frame, unit="p", columns={"x": column(bounds=(0, 1))})
-    plan = Curator({"t": declared}, allowance=Guarantee(9)).plan("SELECT COUNT(*) AS n FROM t", 1, Options())
+    plan = Curator({"t": declared}, budget=Guarantee(9)).plan("SELECT COUNT(*) AS n FROM t", 1, Options())
 
     class Writing(Recorder):
         def release(self, label: str, exact: Sequence[int], moves: int, share: Share) -> list[int]:

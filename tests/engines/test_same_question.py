@@ -9,12 +9,12 @@ from collections.abc import Callable
 
 import pytest
 
-from engines.asked import EXPRESSIONS, QUESTIONS, ROWS, recorded, values, world
 from engines.loading import load_postgres, postgres_address
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
-from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.duckdb.engine import DuckdbEngine
 from sfumato.engines.postgres import PostgresEngine
+from sfumato.testing.engine_tables import EXPRESSIONS, QUESTIONS, ROWS, recorded, values, world
 
 Tables = dict[str, Table | PublicTable]
 HERE = world(ROWS.__getitem__)

@@ -6,6 +6,8 @@ A start takes some ten seconds and a question about one, so that there are few o
 from __future__ import annotations
 
 import logging
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +17,17 @@ import pytest
 from pyspark.logger import PySparkLogger
 
 import sfumato as sf
-from engines.asked import EXPRESSIONS, QUESTIONS, ROWS, recorded, values, world
 from engines.loading import load_spark
 from sfumato.curator.curator import Curator, Options
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
-from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.duckdb.engine import DuckdbEngine
 from sfumato.engines.spark import SparkDialect, SparkEngine, SparkSession
+from sfumato.engines.spark import _disks as disks
+from sfumato.engines.spark import _opening as opening
 from sfumato.errors import EngineFailed, InvalidArgument, SourceNotFound
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.testing.engine_tables import EXPRESSIONS, QUESTIONS, ROWS, recorded, values, world
 
 Tables = dict[str, Table | PublicTable]
 COUNT = "SELECT COUNT(*) AS n FROM t"
@@ -73,10 +77,10 @@ def test_all_passes_read_one_copy(spark: Any, tmp_path: Path) -> None:
     """The owner writes the table between two passes: the question does not see it, and its limits hold."""
     spark.sql(f"CREATE TABLE changing (p BIGINT) USING parquet LOCATION '{tmp_path / 'changing'}'")
     spark.sql("INSERT INTO changing VALUES (1), (2), (3)")
-    plan = Curator({"t": sf.table("spark:changing", unit="p")}, allowance=9).plan(COUNT, 1, Options(bound=1))
+    plan = Curator({"t": sf.table("spark:changing", unit="p")}, budget=9).plan(COUNT, 1, Options(max_rows_per_unit=1))
     with SparkEngine().run(plan) as run:
         run.prepare(plan.measures)
-        run.influences(0)
+        run.contributions(0)
         spark.sql("INSERT INTO changing SELECT 1 FROM range(100)")
         spark.catalog.refreshTable("changing")
         assert run.cells([2**20]) == {(): [3 * 2**20]}
@@ -98,7 +102,7 @@ def test_only_bins_are_collected_and_sessions_stay_as_they_are(
     names = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", "spark.sql.ansi.doubleQuotedIdentifiers")
     before = [spark.conf.get(name) for name in names], spark.sql("SHOW TABLES").collect()
     tables = {name: each for name, each in there.items() if name == "t"}
-    Curator(tables, allowance=Guarantee(9)).ask("SELECT r, COUNT(*) AS n FROM t GROUP BY r", epsilon=1)
+    Curator(tables, budget=Guarantee(9)).ask("SELECT r, COUNT(*) AS n FROM t GROUP BY r", epsilon=1)
     assert fetched and sum(fetched) <= 126 + 6
     assert ([spark.conf.get(name) for name in names], spark.sql("SHOW TABLES").collect()) == before
 
@@ -126,14 +130,18 @@ def test_what_goes_wrong_is_said_before_the_charge(spark: Any, there: Tables, tm
     declared = sf.table("spark:people", unit="p")
     assert declared.source.identity & sf.table(rows / "part.parquet", unit="p").source.identity
     assert declared.source.identity == sf.table("spark:spark_catalog.default.people", unit="p").source.identity
-    curator = Curator({"t": declared}, allowance=2)
+    assert declared.source.anchor == sf.table("spark:default.people", unit="p").source.anchor
+    for other in ("spark:spark_catalog.default.people", rows / "part.parquet"):
+        with pytest.raises(InvalidArgument, match="a source must have one unit"):
+            Curator({"t": declared, "raw": sf.table(other)}, budget=2)
+    curator = Curator({"t": declared}, budget=2)
     spark.sql("DROP TABLE people")
     with pytest.raises(SourceNotFound, match="it is gone; nothing was charged"):
         curator.ask(COUNT, epsilon=1)
     assert curator.remaining().epsilon == 2
 
 
-def test_a_misspelt_name_does_not_fill_the_screen(spark: Any) -> None:
+def test_a_misspelled_name_does_not_fill_the_screen(spark: Any) -> None:
     """Spark's client logs a stack of Java for it; another question of the same process is still heard."""
     heard: list[logging.LogRecord] = []
     logger = PySparkLogger.getLogger("SQLQueryContextLogger")
@@ -155,7 +163,7 @@ def test_a_failure_is_charged_with_the_constant_message(
     there: Tables, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """No value is in it, nor in what Spark's client writes; and the next question works."""
-    curator = Curator({"t": there["t"]}, allowance=3)
+    curator = Curator({"t": there["t"]}, budget=3)
 
     def broken(session: SparkSession, sql: str) -> Any:
         return session._spark.sql("SELECT CAST('a value' AS INT)").collect()
@@ -166,7 +174,65 @@ def test_a_failure_is_charged_with_the_constant_message(
             curator.ask(COUNT, epsilon=1)
     assert caught.value.__context__ is None and "value" not in str(caught.value)
     assert "a value" not in "".join(capfd.readouterr())
+    curator.ledger.resume("analyst", "t")
     assert curator.remaining().epsilon == 2 and curator.ask(COUNT, epsilon=1).rows
+
+
+def test_what_spark_writes_to_disks_is_its_owners_alone(there: Tables) -> None:
+    """Spark makes the folder of its blocks for everybody to read; shuffles in it hold rows in plain."""
+    places = (os.environ.get("SPARK_LOCAL_DIRS") or "/tmp").split(",")
+    found = [folder for place in places for folder in Path(place).glob("blockmgr-*")]
+    blocks = [folder for folder in found if folder.stat().st_uid == os.geteuid()]
+    assert blocks
+    for folder in blocks:
+        folder.chmod(0o755)
+    assert Curator({"t": there["t"]}, budget=3).ask(COUNT, epsilon=1).rows
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in blocks if folder.exists()} == {0o700}
+
+
+def test_a_driver_that_is_started_encrypts_what_it_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a key in its memory: what a killed one leaves on disk is of no use."""
+
+    class Builder:
+        settings: dict[str, str] = {}  # noqa: RUF012
+
+        def config(self, name: str, value: str) -> Builder:
+            self.settings[name] = value
+            return self
+
+        def getOrCreate(self) -> dict[str, str]:  # noqa: N802
+            return self.settings
+
+    monkeypatch.setattr(opening, "wanting", lambda: "")
+    assert opening._started(Builder()) == {"spark.io.encryption.enabled": "true"}
+
+
+def test_the_owner_is_told_of_disks_that_are_in_plain(
+    spark: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of a Spark with other machines, once; of one that encrypts, never."""
+    monkeypatch.setattr(disks, "_told", [])
+    session = spark.newSession()
+    with caplog.at_level("WARNING", "sfumato.owner"):
+        disks.protect(session, remote=False)
+        assert not caplog.records  # here they are closed to others
+        for _ in "12":
+            disks.protect(session, remote=True)
+        (told,) = caplog.records
+        assert "in plain; set spark.io.encryption.enabled to true" in told.message
+        caplog.clear()
+        disks._told.clear()
+        disks.protect(_Encrypted(), remote=True)
+        assert not caplog.records
+
+
+class _Encrypted:
+    """A session whose Spark encrypts."""
+
+    class conf:  # noqa: N801
+        @staticmethod
+        def get(name: str, default: str) -> str:
+            return "true" if name == "spark.io.encryption.enabled" else default
 
 
 def test_sums_are_exact_to_their_edges(spark: Any) -> None:

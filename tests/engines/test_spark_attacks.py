@@ -10,15 +10,15 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from engines.asked import COLUMNS
 from engines.loading import load_spark
-from engines.neighbours import WORLDS, Tables, moved
-from sfumato.audit.recorder import record, zeros
+from engines.neighbors import WORLDS, Tables, moved
+from sfumato.audit.sql.recorder import record, zeros
 from sfumato.curator.curator import Curator, Options
 from sfumato.engines.spark import SparkEngine
 from sfumato.engines.spark.session import SparkSession
 from sfumato.engines.spark.table import place_of
 from sfumato.errors import InvalidArgument
+from sfumato.testing.engine_tables import COLUMNS
 
 ASKED = (
     ("SELECT r, COUNT(*) AS n, SUM(x) AS s, AVG(m) AS a, COUNT(DISTINCT pid) AS p FROM t GROUP BY r", "laplace", 3),
@@ -54,7 +54,7 @@ def test_a_text_of_a_question_is_no_variable(spark: Any) -> None:
     load_spark(spark, {"few_people": pa.table({"p": [1, 2, 3], "x": [1.0, 2.0, 3.0]})})
     declared = sf.table("spark:few_people", unit="p")
     question = "SELECT COUNT(*) AS n FROM t WHERE '${env:PATH}' LIKE '$%' AND '${spark.master}' = '${spark.master}'"
-    plan = Curator({"t": declared}, allowance=9).plan(question, 1, Options(bound=1))
+    plan = Curator({"t": declared}, budget=9).plan(question, 1, Options(max_rows_per_unit=1))
     with SparkEngine().run(plan) as run:
         shown = record(plan, run, zeros)
     assert shown.released[-1].exact == [3 * 2**20]

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pytest
 
 import sfumato as sf
-from engines.asked import EXPRESSIONS, ROWS, recorded, values, world
 from engines.loading import load_spark
 from sfumato.curator.curator import Curator, Options
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
-from sfumato.engines.duckdb import DuckdbEngine
+from sfumato.engines.duckdb.engine import DuckdbEngine
 from sfumato.engines.spark import SparkEngine, SparkSession
 from sfumato.errors import EngineFailed, InvalidArgument, SourceNotFound
+from sfumato.testing.engine_tables import EXPRESSIONS, ROWS, recorded, values, world
 
 Tables = dict[str, Table | PublicTable]
 COUNT = "SELECT COUNT(*) AS n FROM t"
@@ -76,10 +76,10 @@ def test_all_passes_read_one_copy_over_connect(spark: Any, address: str, tmp_pat
     spark.sql(f"CREATE TABLE growing (p BIGINT) USING parquet LOCATION '{tmp_path / 'growing'}'")
     spark.sql("INSERT INTO growing VALUES (1), (2), (3)")
     declared = sf.table(f"spark:{address}#growing", unit="p")
-    plan = Curator({"t": declared}, allowance=9).plan(COUNT, 1, Options(bound=1))
+    plan = Curator({"t": declared}, budget=9).plan(COUNT, 1, Options(max_rows_per_unit=1))
     with SparkEngine().run(plan) as run:
         run.prepare(plan.measures)
-        run.influences(0)
+        run.contributions(0)
         spark.sql("INSERT INTO growing SELECT 1 FROM range(100)")
         spark.catalog.refreshTable("growing")
         assert run.cells([2**20]) == {(): [3 * 2**20]}
@@ -97,7 +97,7 @@ def test_a_session_that_is_there_stays_as_it_is(address: str, monkeypatch: pytes
         theirs.createDataFrame(pa.table({"p": [1]})).createOrReplaceTempView("t")  # not the table of that name
         names = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", "spark.sql.ansi.doubleQuotedIdentifiers")
         before = [theirs.conf.get(name) for name in names], theirs.sql("SHOW TABLES").collect(), theirs.getTags()
-        curator = Curator({"t": sf.table("spark:t", unit="pid")}, allowance=9)
+        curator = Curator({"t": sf.table("spark:t", unit="pid")}, budget=9)
         assert curator.ask(COUNT, epsilon=1).rows
         after = [theirs.conf.get(name) for name in names], theirs.sql("SHOW TABLES").collect(), theirs.getTags()
         assert after == before and Remote.getActiveSession() is theirs
@@ -113,7 +113,7 @@ def test_nothing_of_a_question_stays_in_the_server(spark: Any, address: str) -> 
     before = sessions.listActiveSessions().size()
     question = "SELECT r, COUNT(DISTINCT pid) AS n FROM t GROUP BY r"
     columns = {"r": sf.column(keys=["a", "b"])}
-    curator = Curator({"t": sf.table(f"spark:{address}#t", unit="pid", columns=columns)}, allowance=9)
+    curator = Curator({"t": sf.table(f"spark:{address}#t", unit="pid", columns=columns)}, budget=9)
     assert curator.ask(question, epsilon=1).rows
     assert sessions.listActiveSessions().size() == before
     assert spark._jsparkSession.sharedState().cacheManager().isEmpty()
@@ -122,7 +122,7 @@ def test_nothing_of_a_question_stays_in_the_server(spark: Any, address: str) -> 
 def test_a_server_that_is_down_or_a_table_that_is_gone_costs_nothing(spark: Any, address: str) -> None:
     """Refused before the charge; no message has the address, which may hold a name or a token."""
     spark.sql("CREATE TABLE passing USING parquet AS SELECT 1L AS p")
-    curator = Curator({"t": sf.table(f"spark:{address}/;user_id=secret#passing", unit="p")}, allowance=2)
+    curator = Curator({"t": sf.table(f"spark:{address}/;user_id=secret#passing", unit="p")}, budget=2)
     spark.sql("DROP TABLE passing")
     with pytest.raises(SourceNotFound, match="it is gone; nothing was charged") as gone:
         curator.ask(COUNT, epsilon=1)
@@ -141,7 +141,7 @@ def test_a_connection_lost_midway_is_charged_and_the_next_question_works(
     spark: Any, address: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """The server stops after the copy is made; with its sessions the copy is gone, and no pass reads anything else."""
-    curator = Curator({"t": sf.table(f"spark:{address}#t", unit="pid")}, allowance=3)
+    curator = Curator({"t": sf.table(f"spark:{address}#t", unit="pid")}, budget=3)
     fetch = SparkSession.fetch
 
     def broken(session: SparkSession, sql: str) -> Any:
@@ -158,5 +158,6 @@ def test_a_connection_lost_midway_is_charged_and_the_next_question_works(
             with pytest.raises(EngineFailed, match=r"^the engine failed on this question; it is charged;") as caught:
                 curator.ask(COUNT, epsilon=1)
         assert caught.value.__context__ is None
+        curator.ledger.resume("analyst", "t")
     assert "a value" not in "".join(capfd.readouterr())
     assert curator.remaining().epsilon == 1 and curator.ask(COUNT, epsilon=1).rows

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from sfumato.engines.spark import opening
-from sfumato.engines.spark.java import wanting
+from sfumato.engines.spark import _opening as opening
+from sfumato.engines.spark._java import wanting
 
 PROGRAMS = Path(__file__).parent.parent / "programs.py"
 

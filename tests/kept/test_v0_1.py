@@ -22,12 +22,15 @@ from sqlalchemy import create_engine
 import sfumato as sf
 from sfumato import project
 from sfumato.curator.curator import Curator
-from sfumato.dataset import files
+from sfumato.dataset.sources import files
+from sfumato.errors import UnknownName
 from sfumato.ledger.ledger import Ledger
-from sfumato.surveys import written
+from sfumato.migration import migrate
+from sfumato.surveys import design_file as written
 
 HERE = Path(__file__).parent / "v0_1"
 QUESTIONS: list[dict[str, Any]] = json.loads((HERE / "questions.json").read_text("utf-8"))
+NOW = {"bound": "max_rows_per_unit", "bounds": "estimate_bounds"}  # options, as they are called now
 ANSWERS: dict[str, list[Any]] = json.loads((HERE / "answers.json").read_text("utf-8"))
 
 
@@ -38,6 +41,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(files._Files, "identity", names)
     for file in HERE.iterdir():
         shutil.copy(file, tmp_path)
+    with pytest.raises(UnknownName, match=r"^allowance: allowance is called budget now; sfumato migrate rewrites"):
+        project.load(tmp_path)
+    text, changes = migrate((HERE / "sfumato.toml").read_text("utf-8"), "sfumato.toml")
+    (tmp_path / "sfumato.toml").write_text(text, "utf-8")
+    assert len(changes) == 4
     return tmp_path
 
 
@@ -58,7 +66,10 @@ def postgres(address: str) -> Ledger:
 
 
 def asked(curator: Curator, question: dict[str, Any], **others: Any) -> Any:
-    options = {name: value for name, value in question.items() if name not in ("sql", "histogram")} | others
+    today = {NOW.get(name, name): value for name, value in question.items() if name not in ("sql", "histogram")}
+    if today.get("estimate_bounds") == "auto":
+        today["estimate_bounds"] = True
+    options = today | others
     if "histogram" not in question:
         answer = curator.ask(question["sql"], **options)
         rows = json.loads(json.dumps(answer.rows, default=str))

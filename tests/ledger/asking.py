@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.request import Replay, Request, Reservation
+from sfumato.ledger.records.request import Replay, Request, Reservation
 from sfumato.privacy.loss import Loss
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)

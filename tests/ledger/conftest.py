@@ -20,7 +20,9 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "ledger.db")
     new: Addresses = request.getfixturevalue("postgres")
-    return new()
+    there = new()
+    Ledger.open(there, create=True).close()  # a database without a ledger is one that may have been emptied
+    return there
 
 
 @pytest.fixture

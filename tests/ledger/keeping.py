@@ -11,16 +11,19 @@ from contextlib import closing
 from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
+from unittest import mock
 
 from ledger.asking import NOON, Clock, question, reserve
-from sfumato.ledger.entry import FORMAT
+from sfumato.ledger import snapshot
 from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.records.portable import FORMAT
 from sfumato.ledger.store.schema import MIGRATIONS
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
 from sources import Seeded
 
 FIXTURES = Path(__file__).parent / "fixtures"
+UNITS = Path(__file__).parent.parent / "kept" / "v0_2" / "ledger_units.jsonl"
 
 
 def fill(ledger: Ledger, clock: Clock, folder: Path) -> None:
@@ -37,7 +40,7 @@ def fill(ledger: Ledger, clock: Clock, folder: Path) -> None:
     ledger.settle(reserve(ledger, threshold), '{"Jürgen": 7}')
     ledger.erase(threshold_number(ledger))
     ledger.fail(reserve(ledger, question("AVG(income)", analyst="ben")), "engine")
-    ledger.looked("ben", "visits")
+    ledger.resume("ben", "visits")
     ledger.fail(reserve(ledger, question("AVG(age)", analyst="ben")), "timeout")
     ledger.backup(folder / "copy.db")
     with Ledger.open(folder / "copy.db", clock=clock, entropy=Seeded(3)) as copy:
@@ -51,12 +54,28 @@ def fill(ledger: Ledger, clock: Clock, folder: Path) -> None:
     reserve(ledger, question("COUNT(*)", Fraction(1, 7), population="staff", version="2027-01"))
 
 
+def fill_with_units(ledger: Ledger, clock: Clock) -> None:
+    """Sources and populations that are bound to units: at once, later, with an inherited unit, and a frame."""
+    ledger.declare("people", ["visits.csv"])  # as 0.1 did
+    ledger.grant("people", Guarantee(epsilon=1))
+    ledger.settle(reserve(ledger, question("COUNT(*)", Fraction(1, 4))), '{"n": 1234}')
+    clock.move(minutes=1)
+    person = 'all rows of one "person" in column "id"; neighbors add-remove'
+    lines = f'by "order_id" equal to "order_id" in "orders.csv": {person}'
+    units = {"visits.csv": person, "orders.csv": person, "lines.csv": lines, f"frame:{7:032x}": person}
+    ledger.bind("people", 'all rows of one "person"; neighbors add-remove', units)
+    ledger.bind("shops", "one row; neighbors replace", {"shops.csv": "one row; neighbors replace"})
+    ledger.grant("shops", Guarantee(epsilon=2))
+    ledger.settle(reserve(ledger, question("SUM(sales)", Fraction(1, 2), population="shops", table="shops")), "9")
+
+
 def threshold_number(ledger: Ledger) -> int:
     return next(entry.number for entry in ledger.entries() if entry.amount.delta)
 
 
 def main() -> None:
     clock = Clock()
+    snapshot.INTERVAL = 8  # some snapshots, and entries before, between and after them
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with Ledger.open(folder / "ledger.db", clock=clock, entropy=Seeded(1)) as ledger:
@@ -68,5 +87,18 @@ def main() -> None:
     (FIXTURES / f"schema_{len(MIGRATIONS)}.sql").write_text(text)
 
 
+def keep_units() -> None:
+    """The ledger of units: python -c "from ledger.keeping import keep_units; keep_units()"."""
+    clock = Clock()
+    with (
+        tempfile.TemporaryDirectory() as name,
+        Ledger.open(f"{name}/ledger.db", clock=clock, entropy=Seeded(5)) as ledger,
+    ):
+        fill_with_units(ledger, clock)
+        ledger.verify()
+        ledger.backup(UNITS)
+
+
 if __name__ == "__main__":
-    main()
+    with mock.patch("sfumato.ledger.ledger.mark", lambda: None):  # no process of the machine that writes them
+        main()

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from collections.abc import Callable
-from fractions import Fraction
 from multiprocessing.connection import Connection
 
 from sqlalchemy import event
 
 from ledger.asking import question
 from ledger.racing import CONTEXT
+from sfumato.errors import BudgetExhausted
 from sfumato.ledger.ledger import Ledger
-from sfumato.ledger.request import Reservation
+from sfumato.ledger.records.request import Reservation
 
 _ENGINE_EVENTS = ("begin", "before_cursor_execute", "after_cursor_execute", "commit", "rollback")
 _POOL_EVENTS = ("checkout", "checkin")  # the latter comes after the commit has returned
@@ -32,7 +33,7 @@ class Steps:
             os.kill(os.getpid(), signal.SIGKILL)
 
     def watch(self, ledger: Ledger) -> None:
-        engine = ledger._desk.store.engine
+        engine = ledger._writer.store.engine
         for name in _ENGINE_EVENTS:
             event.listen(engine, name, lambda *_: self.reached())
         for name in _POOL_EVENTS:
@@ -41,7 +42,7 @@ class Steps:
 
 def ask_once(report: Connection, address: str, population: str, name: str, last: int) -> None:
     """Reserve, run, settle; what was promised is reported at once."""
-    ledger, steps = Ledger.open(address), Steps(last)
+    ledger, steps = Ledger.open(address, pause=False), Steps(last)
     steps.watch(ledger)
     reservation = ledger.reserve(question(name, population=population))
     assert isinstance(reservation, Reservation)
@@ -52,33 +53,49 @@ def ask_once(report: Connection, address: str, population: str, name: str, last:
     report.send(steps.count)
 
 
-def ask_for_ever(report: Connection, address: str, population: str, name: str) -> None:
-    """Reserve and settle until killed."""
-    ledger, number = Ledger.open(address), 0
+def ask_until_killed(report: Connection, address: str, population: str) -> None:
+    """Reserve and settle until nothing is left, then wait for the end."""
+    ledger, number = Ledger.open(address, pause=False), 0
     while True:
         number += 1
-        reservation = ledger.reserve(question(f"{name} {number}", population=population, epsilon=Fraction(1, 10**6)))
+        try:
+            reservation = ledger.reserve(question(f"{number}", population=population))
+        except BudgetExhausted:
+            report.send(("exhausted", 0))
+            signal.pause()
         assert isinstance(reservation, Reservation)
         report.send(("reserved", reservation.number))
         report.send(("settled", ledger.settle(reservation, "answer").number))
 
 
+def _heard(work: Callable[..., None], said: str, *arguments: object) -> None:
+    """Work whose errors are written to a file: the process that forks has its own idea of where they go."""
+    with open(said, "ab") as file:
+        os.dup2(file.fileno(), 2)
+    work(*arguments)
+
+
 def until_the_end(
     work: Callable[..., None], *arguments: object, delay: float | None = None
 ) -> tuple[list[object], int]:
-    """Run a process, kill it after a delay if one is given; what it reported, and how it ended."""
+    """Run a process, kill it after a delay if one is given; what it reported, and how it ended.
+
+    What it had to say is printed, so that a test that fails shows it.
+    """
     ours, theirs = CONTEXT.Pipe(duplex=False)
-    process = CONTEXT.Process(target=work, args=(theirs, *arguments), daemon=True)
-    process.start()
-    theirs.close()
     reported: list[object] = []
-    try:
-        if delay is not None:
-            reported.append(ours.recv())
-            process.join(delay)
-            process.kill()
-        while True:
-            reported.append(ours.recv())
-    except EOFError:
-        process.join()
+    with tempfile.NamedTemporaryFile() as said:
+        process = CONTEXT.Process(target=_heard, args=(work, said.name, theirs, *arguments), daemon=True)
+        process.start()
+        theirs.close()
+        try:
+            if delay is not None:
+                reported.append(ours.recv())
+                process.join(delay)
+                process.kill()
+            while True:
+                reported.append(ours.recv())
+        except EOFError:
+            process.join()
+        print(said.read().decode(errors="replace"), end="")
     return reported, process.exitcode or 0

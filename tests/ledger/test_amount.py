@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import InvalidArgument
-from sfumato.ledger.amount import DELTA_UNIT, NOTHING, UNIT, Amount, plain
+from sfumato.ledger.records.amount import DELTA_UNIT, NOTHING, UNIT, Amount, plain
 from sfumato.privacy.loss import Loss
 
 currencies = st.none() | st.fractions(min_value=0, max_value=10**6)

@@ -15,13 +15,13 @@ from ledger.asking import question
 from sfumato.accounting.filter import Spent
 from sfumato.errors import LedgerBroken, SfumatoError
 from sfumato.ledger import operations
-from sfumato.ledger.allowance import Allowance
-from sfumato.ledger.amount import NOTHING, UNIT, Amount
 from sfumato.ledger.balance import Balance
-from sfumato.ledger.draft import Draft, Operation, Policy
-from sfumato.ledger.entry import Entry, Head, Kind, seal
 from sfumato.ledger.operations import Reason
-from sfumato.ledger.request import Replay, Reservation
+from sfumato.ledger.records.amount import NOTHING, UNIT, Amount
+from sfumato.ledger.records.budget import Budget
+from sfumato.ledger.records.entry import Entry, Head, Kind, seal
+from sfumato.ledger.records.request import Replay, Reservation
+from sfumato.ledger.transaction import Operation, Policy, Transaction
 from sfumato.privacy.loss import Loss
 from sources import Seeded
 
@@ -51,9 +51,9 @@ class Shelf:
         return []
 
 
-def new_draft(pause: bool | None = None) -> Draft:
+def new_draft(pause: bool = True) -> Transaction:
     policy = Policy(pause, False, timedelta(hours=1), Seeded(1), "1.0")
-    return Draft(Balance.empty(IDENTITY), 0, Shelf(), IDENTITY, b"secret", policy)
+    return Transaction(Balance.empty(IDENTITY), 0, Shelf(), IDENTITY, b"secret", policy)
 
 
 def fold(entries: Sequence[Entry], start: Balance | None = None) -> Balance:
@@ -72,7 +72,7 @@ losses = st.one_of(
     st.builds(lambda rho: Loss.concentrated(rho), st.sampled_from([Fraction(1, 100), Fraction(1, 7)])),
     st.builds(lambda epsilon: Loss.pure(epsilon, delta=Fraction(1, 10**11)), epsilons),
 )
-allowances = st.builds(Allowance, epsilons.map(lambda e: 3 * e), deltas)
+budgets = st.builds(Budget, epsilons.map(lambda e: 3 * e), deltas)
 
 
 @st.composite
@@ -81,57 +81,57 @@ def steps(draw: st.DrawFn) -> Operation:
     name, analyst, table = draw(names), draw(analysts), draw(st.sampled_from(TABLES))
     match draw(st.sampled_from(["grant", "own", "revoke", "renew", "reserve", "reserve", "reserve", "settle", "fail"])):
         case "grant":
-            allowance = draw(allowances)
-            return lambda draft: operations.grant(draft, name, None, allowance)
+            budget = draw(budgets)
+            return lambda transaction: operations.grant(transaction, name, None, budget)
         case "own":
-            allowance = draw(allowances)
-            return lambda draft: operations.grant(draft, name, analyst, allowance)
+            budget = draw(budgets)
+            return lambda transaction: operations.grant(transaction, name, analyst, budget)
         case "revoke":
             who = draw(st.sampled_from([None, analyst]))
-            return lambda draft: operations.revoke(draft, name, who, "")
+            return lambda transaction: operations.revoke(transaction, name, who, "")
         case "renew":
-            return lambda draft: operations.renew(draft, name, "new people")
+            return lambda transaction: operations.renew(transaction, name, "new people")
         case "settle":
-            return lambda draft: operations.settle(draft, _first(draft), "7")
+            return lambda transaction: operations.settle(transaction, _first(transaction), "7")
         case "fail":
-            return lambda draft: operations.fail(draft, _first(draft), Reason.ENGINE)
+            return lambda transaction: operations.fail(transaction, _first(transaction), Reason.ENGINE)
     request = question(population=name, analyst=analyst, table=table, loss=draw(losses))
-    return lambda draft: operations.reserve(draft, request)
+    return lambda transaction: operations.reserve(transaction, request)
 
 
-def _first(draft: Draft) -> Reservation:
-    return Reservation(next(iter(draft.balance.open.values()), _NOBODY), "key")
+def _first(transaction: Transaction) -> Reservation:
+    return Reservation(next(iter(transaction.balance.open.values()), _NOBODY), "key")
 
 
 _NOBODY = seal(Kind.RESERVED, after=Head(10**6, ""), at=0, product="")
 
 
-def play(operations_: Sequence[Operation]) -> Draft:
+def play(operations_: Sequence[Operation]) -> Transaction:
     """Do everything that is not refused."""
-    draft = new_draft()
+    transaction = new_draft()
     for number, operation in enumerate(operations_):
-        draft.now = number
+        transaction.now = number
         try:
-            draft.attempt(operation)
+            transaction.attempt(operation)
         except SfumatoError:
             continue
-    return draft
+    return transaction
 
 
 @given(st.lists(steps(), max_size=40))
 @settings(max_examples=150)
 def test_everything_of_a_population_adds_up_since_it_was_renewed(played: list[Operation]) -> None:
     """Whichever table, analyst or outcome: the sums are those of all reservations."""
-    draft = play(played)
+    transaction = play(played)
     for name in PEOPLE:
         spent, own = NOTHING, dict.fromkeys(ANALYSTS, NOTHING)
-        for entry, _ in draft.lines:
+        for entry, _ in transaction.lines:
             if entry.population == name and entry.kind is Kind.RENEWED:
                 spent, own = NOTHING, dict.fromkeys(ANALYSTS, NOTHING)
             if entry.population == name and entry.kind is Kind.RESERVED:
                 spent = spent.plus(entry.amount)
                 own[entry.analyst or ""] = own[entry.analyst or ""].plus(entry.amount)
-        people = draft.balance.population(name)
+        people = transaction.balance.population(name)
         assert people.account.spent == spent
         assert {analyst: people.analyst(analyst).spent for analyst in ANALYSTS} == own
 
@@ -147,7 +147,7 @@ def test_no_question_is_admitted_that_a_filter_would_refuse(played: list[Operati
             assert people.account.filter is not None and people.account.filter.admits(entry.amount.loss)
             own = people.analyst(entry.analyst or "")
             assert own.filter is None or own.filter.admits(entry.amount.loss)
-            assert own.allowance is not None or not people.named
+            assert own.budget is not None or not people.named
         balance = balance.after(entry)
 
 
@@ -181,10 +181,10 @@ def test_an_entry_out_of_turn_is_found(played: list[Operation], data: st.DataObj
 
 def test_a_loss_without_bound_in_a_currency_leaves_the_other_arm() -> None:
     """Gaussian noise has no epsilon: from then on the sum of rho decides."""
-    draft = new_draft()
-    operations.grant(draft, "people", None, Allowance(Fraction(1), Fraction(1, 10**9)))
-    operations.reserve(draft, question(loss=Loss.concentrated(Fraction(1, 1000))))
-    account = draft.balance.population("people").account
+    transaction = new_draft()
+    operations.grant(transaction, "people", None, Budget(Fraction(1), Fraction(1, 10**9)))
+    operations.reserve(transaction, question(loss=Loss.concentrated(Fraction(1, 1000))))
+    account = transaction.balance.population("people").account
     assert account.spent.epsilon is None and account.spent.rho == UNIT // 1000
     assert account.filter is not None and account.filter.spent == Spent(None, Fraction(1, 1000))
 
@@ -192,14 +192,16 @@ def test_a_loss_without_bound_in_a_currency_leaves_the_other_arm() -> None:
 @pytest.mark.parametrize("kind", [Kind.SETTLED, Kind.FAILED])
 def test_an_entry_that_ends_no_open_reservation_is_found(kind: Kind) -> None:
     """A reservation ends once."""
-    draft = new_draft()
-    operations.grant(draft, "people", None, Allowance(Fraction(1)))
-    reservation = operations.reserve(draft, question())
+    transaction = new_draft()
+    operations.grant(transaction, "people", None, Budget(Fraction(1)))
+    reservation = operations.reserve(transaction, question())
     assert not isinstance(reservation, Replay)
-    operations.settle(draft, reservation, "7")
-    twice = seal(kind, after=draft.balance.head, at=0, product="", refers=reservation.number, detail={"pause": False})
+    operations.settle(transaction, reservation, "7")
+    twice = seal(
+        kind, after=transaction.balance.head, at=0, product="", refers=reservation.number, detail={"pause": False}
+    )
     with pytest.raises(LedgerBroken, match="not open"):
-        draft.balance.after(twice)
+        transaction.balance.after(twice)
 
 
 @pytest.mark.parametrize("detail", [{}, {"origin": 7}, {"origin": "no hash"}])
@@ -220,15 +222,15 @@ def test_an_entry_without_what_its_kind_holds_is_found(kind: Kind) -> None:
 
 def test_what_an_operation_began_is_undone_when_it_fails() -> None:
     """The others of its transaction do not notice."""
-    draft = new_draft()
-    operations.grant(draft, "people", None, Allowance(Fraction(1)))
-    before = draft.balance
+    transaction = new_draft()
+    operations.grant(transaction, "people", None, Budget(Fraction(1)))
+    before = transaction.balance
 
-    def stumble(draft: Draft) -> None:
-        operations.reserve(draft, question())
-        draft.erased.append(1)
+    def stumble(transaction: Transaction) -> None:
+        operations.reserve(transaction, question())
+        transaction.erased.append(1)
         raise LedgerBroken("stumbled")
 
     with pytest.raises(LedgerBroken, match="stumbled"):
-        draft.attempt(stumble)
-    assert draft.balance == before and len(draft.lines) == 1 and draft.erased == []
+        transaction.attempt(stumble)
+    assert transaction.balance == before and len(transaction.lines) == 1 and transaction.erased == []

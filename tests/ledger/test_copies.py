@@ -12,8 +12,8 @@ import pytest
 
 from ledger.asking import Clock, question, replay, reserve
 from sfumato.errors import BudgetExhausted, InvalidArgument, LedgerBroken, Refused
-from sfumato.ledger.entry import COLUMNS, Kind
 from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.records.entry import COLUMNS, Kind
 from sfumato.privacy.guarantee import Guarantee
 
 Addresses = Callable[[], str]
@@ -145,7 +145,7 @@ def test_three_copies_that_merge_crosswise_count_every_spend_once(ledger: Ledger
         assert spent(ledger) == spent(second) == spent(third) == 3 * 10**8
 
 
-def test_merging_may_overdraw_an_allowance_which_then_admits_nothing(ledger: Ledger, tmp_path: Path) -> None:
+def test_merging_may_overdraw_an_budget_which_then_admits_nothing(ledger: Ledger, tmp_path: Path) -> None:
     """It only ever adds spend: that two copies answered cannot be undone."""
     with copied(ledger, tmp_path / "copy.db") as copy:
         for each in (ledger, copy):
@@ -155,7 +155,7 @@ def test_merging_may_overdraw_an_allowance_which_then_admits_nothing(ledger: Led
         ledger.merge(copy)
         assert spent(ledger) == 3 * 75 * 10**7
         assert ledger.remaining("people") == (0, 0, 0)
-        with pytest.raises(BudgetExhausted, match="nothing is left"):
+        with pytest.raises(BudgetExhausted, match="Nothing is left"):
             ledger.reserve(question("tiny", epsilon=Fraction(1, 10**6)))
         ledger.verify()
 
@@ -209,10 +209,46 @@ def test_a_damaged_backup_is_refused_and_leaves_nothing_behind(ledger: Ledger, t
             Ledger.restore(tmp_path / "damaged.jsonl", tmp_path / f"{number}.db")
         with Ledger.open(tmp_path / f"{number}.db") as empty:
             assert empty.head.number == 0
-    for text in ("", "{}\n", lines[0].replace('"format":1', '"format":2')):
+    for text in ("", "{}\n", lines[0].replace('"format":3', '"format":4')):
         (tmp_path / "damaged.jsonl").write_text(text)
         with pytest.raises(InvalidArgument):
             Ledger.restore(tmp_path / "damaged.jsonl", tmp_path / "new.db")
+
+
+def test_a_backup_whose_end_was_cut_off_is_neither_restored_nor_merged(ledger: Ledger, tmp_path: Path) -> None:
+    """Wherever it was cut, and also if it ends with a line of another end, or goes on behind it."""
+    spend(ledger, "a", "b")
+    ledger.backup(tmp_path / "backup.jsonl")
+    lines = (tmp_path / "backup.jsonl").read_text().splitlines(keepends=True)
+    wrong = [lines[:kept] for kept in range(1, len(lines))]
+    wrong += [[*lines[:-2], lines[-1]], [*lines, lines[-1]], [*lines[:-1], lines[-1].replace(":5", ":4")]]
+    for content in wrong:
+        (tmp_path / "cut.jsonl").write_text("".join(content))
+        with pytest.raises(LedgerBroken, match="the backup must"):
+            Ledger.restore(tmp_path / "cut.jsonl", tmp_path / "new.db")
+        with pytest.raises(LedgerBroken, match="the backup must"):
+            ledger.merge(tmp_path / "cut.jsonl")
+    assert not (tmp_path / "new.db").exists() and ledger.head.number == 5
+    Ledger.restore(tmp_path / "backup.jsonl", tmp_path / "new.db").close()
+
+
+def test_a_backup_of_an_earlier_version_is_restored_with_a_warning(
+    ledger: Ledger, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It does not say where it ends, so nobody can see whether it was cut off."""
+    spend(ledger, "a", "b")
+    ledger.backup(tmp_path / "backup.jsonl")
+    lines = (tmp_path / "backup.jsonl").read_text().splitlines(keepends=True)
+    for version in (1, 2):
+        old = lines[0].replace('"format":3', f'"format":{version}')
+        (tmp_path / f"{version}.jsonl").write_text("".join([old, *lines[1:-1]]))
+        with Ledger.restore(tmp_path / f"{version}.jsonl", tmp_path / f"{version}.db") as restored:
+            assert restored.head == ledger.head
+        said = [each.getMessage() for each in caplog.records if f"backup {version}.jsonl" in each.getMessage()]
+        assert len(said) == 1 and "does not say where it ends" in said[0]
+    caplog.clear()
+    Ledger.restore(tmp_path / "backup.jsonl", tmp_path / "3.db").close()
+    assert not [each for each in caplog.records if "where it ends" in each.getMessage()]
 
 
 def test_an_export_tells_what_was_spent_and_nothing_that_was_asked(shared: Ledger, tmp_path: Path) -> None:
@@ -227,7 +263,8 @@ def test_an_export_tells_what_was_spent_and_nothing_that_was_asked(shared: Ledge
     assert [row["kind"] for row in rows] == ["granted", "reserved", "settled"]
     assert set(COLUMNS) < set(rows[0]) and rows[1]["epsilon"] == "100000000"
     lines = [json.loads(line) for line in (tmp_path / "export.jsonl").read_text().splitlines()]
-    assert [line.get("number") for line in lines] == [None, 1, 2, 3]
+    assert [line.get("number") for line in lines] == [None, 1, 2, 3, None]
+    assert lines[-1] == {"end": shared.head.id, "entries": 3}
 
 
 def test_an_export_without_payloads_is_no_backup(ledger: Ledger, tmp_path: Path) -> None:

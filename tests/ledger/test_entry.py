@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.errors import InvalidArgument, LedgerBroken
-from sfumato.ledger.amount import Amount
-from sfumato.ledger.entry import COLUMNS, Entry, Head, Kind, from_row, seal, to_row
+from sfumato.ledger.records.amount import Amount
+from sfumato.ledger.records.entry import COLUMNS, Entry, Head, Kind, from_row, seal, to_row
 
 START = Head(0, "ab" * 32)
 

@@ -14,9 +14,6 @@ import pytest
 from sfumato.errors import InvalidArgument, OutsideRange, ScaleTooLarge, WrongShape
 from sfumato.mechanisms import (
     MECHANISMS,
-    BlockResponse,
-    BoxResponse,
-    DuchiResponse,
     Exponential,
     Gaussian,
     GaussianThreshold,
@@ -24,9 +21,7 @@ from sfumato.mechanisms import (
     InverseSensitivity,
     Laplace,
     LaplaceThreshold,
-    PaddedResponse,
     PermuteAndFlip,
-    PiecewiseResponse,
     ProposeTestRelease,
     Quantile,
     RandomizedResponse,
@@ -34,44 +29,14 @@ from sfumato.mechanisms import (
     SparseVector,
     Subsampled,
     TruncatedGeometric,
-    UnaryResponse,
 )
 
-MAKERS: tuple[Callable[..., object], ...] = (
-    lambda epsilon=1.0, **more: Laplace(**{"sensitivity": 1, "epsilon": epsilon, **more}),
-    lambda epsilon=1.0, **more: Gaussian(**{"sensitivity": 1, "epsilon": epsilon, "delta": 1e-6, **more}),
-    lambda epsilon=1.0, **more: Geometric(**{"sensitivity": 1, "epsilon": epsilon, **more}),
-    lambda epsilon=1.0, **more: Exponential(**{"candidates": ("a", "b"), "sensitivity": 1, "epsilon": epsilon, **more}),
-    lambda epsilon=1.0, **more: RandomizedResponse(**{"epsilon": epsilon, **more}),
-    lambda epsilon=1.0, **more: LaplaceThreshold(**{"epsilon": epsilon, "delta": 1e-6, **more}),
-    lambda epsilon=1.0, **more: GaussianThreshold(**{"epsilon": epsilon, "delta": 1e-6, **more}),
-    lambda epsilon=1.0, **more: TruncatedGeometric(**{"epsilon": epsilon, "delta": 1e-6, **more}),
-    lambda epsilon=1.0, **more: PermuteAndFlip(
-        **{"candidates": ("a", "b"), "sensitivity": 1, "epsilon": epsilon, **more}
-    ),
-    lambda epsilon=1.0, **more: ReportNoisyMax(
-        **{"candidates": ("a", "b"), "sensitivity": 1, "epsilon": epsilon, **more}
-    ),
-    lambda epsilon=1.0, **more: InverseSensitivity(**{"candidates": ("a", "b"), "epsilon": epsilon, **more}),
-    lambda epsilon=1.0, **more: Quantile(**{"quantile": 0.5, "bounds": (0, 8), "epsilon": epsilon, **more}),
-    lambda epsilon=1.0, **more: ProposeTestRelease(
-        **{"bound": 1, "bounds": (0, 8), "epsilon": epsilon, "delta": 1e-6, **more}
-    ),
-    lambda epsilon=1.0, **more: SparseVector(**{"threshold": 3, "sensitivity": 1, "epsilon": epsilon, **more}),
-    lambda epsilon=1.0, **more: Subsampled(Geometric(**{"sensitivity": 1, "epsilon": epsilon, **more}), 0.5),
-    lambda epsilon=1.0, **more: BlockResponse(**{"epsilon": epsilon, "categories": "abc", **more}),
-    lambda epsilon=1.0, **more: UnaryResponse(**{"epsilon": epsilon, "categories": "abc", **more}),
-    lambda epsilon=1.0, **more: BoxResponse(**{"epsilon": epsilon, "boxes": "abc", **more}),
-    lambda epsilon=1.0, **more: PaddedResponse(**{"epsilon": epsilon, "boxes": "abc", "most": 2, **more}),
-    lambda epsilon=1.0, **more: DuchiResponse(**{"epsilon": epsilon, "bounds": (0, 8), **more}),
-    lambda epsilon=1.0, **more: PiecewiseResponse(**{"epsilon": epsilon, "bounds": (0, 8), "steps": 8, **more}),
-)
+MAKERS: tuple[Callable[..., object], ...] = tuple(kind.example for kind in MECHANISMS)
 
 
 def makers_with(parameter: str) -> list[Callable[..., object]]:
     """The makers of all mechanisms that have a parameter of this name."""
-    kinds = zip(MAKERS, MECHANISMS, strict=True)
-    return [make for make, kind in kinds if parameter in {field.name for field in fields(kind)}]
+    return [kind.example for kind in MECHANISMS if parameter in {field.name for field in fields(kind)}]
 
 
 SENSITIVE, WITH_DELTA = makers_with("sensitivity"), makers_with("delta")
@@ -158,7 +123,7 @@ def test_a_scale_too_large_for_the_lattice_is_refused(make: Callable[[], object]
         (lambda: Subsampled(Laplace(1, 1), 0.5).release([1, math.nan]), "finite number"),
         (lambda: SparseVector(3, 1, 1).release([-10_000, math.nan]), "finite number"),
         (lambda: ProposeTestRelease(0.5, (0, 1), 1, 1e-6).release([1, None]), "finite number"),
-        (lambda: Quantile(0.5, (0, 1), 1, neighbours="replace").release([]), "at least one number under replace"),
+        (lambda: Quantile(0.5, (0, 1), 1, neighbors="replace").release([]), "at least one number under replace"),
         (lambda: ReportNoisyMax(tuple("ab"), 1, 1).release([1, "2"]), "finite scores"),  # type: ignore[list-item]
         (lambda: Laplace(1, 1, size=2).release(MASKED), "masked array"),
         (lambda: Geometric(1, 1, size=2).release(MASKED.astype(int)), "masked array"),
@@ -221,7 +186,7 @@ def test_a_vector_of_the_wrong_shape_is_refused(release: Callable[[], object]) -
         lambda: Quantile(0, (0, 1), 1),
         lambda: Subsampled(Geometric(1, 1), 0),
         lambda: Subsampled(Geometric(1, 1), 1),
-        lambda: Subsampled(Geometric(1, 1, neighbours="replace"), 0.5),
+        lambda: Subsampled(Geometric(1, 1, neighbors="replace"), 0.5),
         lambda: Subsampled(RandomizedResponse(1), 0.5),
         lambda: Subsampled(Laplace(1, 1, size=3), 0.5),
         lambda: Subsampled(3, 0.5),
@@ -230,7 +195,7 @@ def test_a_vector_of_the_wrong_shape_is_refused(release: Callable[[], object]) -
         lambda: SparseVector(3, 1, 1, hits=1.5),  # type: ignore[arg-type]
         lambda: SparseVector(3, 1, 1, share=0),
         lambda: SparseVector(3, 1, 1, spacing=3),
-        lambda: SparseVector(3, 1, 1, monotonic=True, neighbours="replace"),
+        lambda: SparseVector(3, 1, 1, monotonic=True, neighbors="replace"),
         lambda: ProposeTestRelease(0, (0, 1), 1, 1e-6),
         lambda: ProposeTestRelease(2, (0, 1), 1, 1e-6),
         lambda: ProposeTestRelease(0.5, (0, 4), 1, 1e-6, spacing=1),
@@ -248,8 +213,8 @@ def test_a_vector_of_the_wrong_shape_is_refused(release: Callable[[], object]) -
         lambda: Quantile(0.5, (0, 1), 1, spacing=1).distance(0.5, [1]),
         lambda: ReportNoisyMax(tuple("aa"), 1, 1),
         lambda: ReportNoisyMax(tuple("ab"), 1, 1, spacing=3),
-        lambda: PermuteAndFlip(tuple("ab"), 1, 1, monotonic=True, neighbours="replace"),  # type: ignore[arg-type]
-        lambda: Exponential(tuple("ab"), 1, 1, monotonic=True, neighbours="replace"),  # type: ignore[arg-type]
+        lambda: PermuteAndFlip(tuple("ab"), 1, 1, monotonic=True, neighbors="replace"),  # type: ignore[arg-type]
+        lambda: Exponential(tuple("ab"), 1, 1, monotonic=True, neighbors="replace"),  # type: ignore[arg-type]
         lambda: RandomizedResponse(1, categories=("yes",)),
         lambda: RandomizedResponse.keep(0.5),
         lambda: RandomizedResponse.truth_or_coin(0),

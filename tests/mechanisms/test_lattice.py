@@ -1,4 +1,4 @@
-"""The lattice: how far rounding moves neighbours apart, for every type of number and at every size."""
+"""The lattice: how far rounding moves neighbors apart, for every type of number and at every size."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import InvalidArgument, OutsideRange
 from sfumato.mechanisms import Exponential, Gaussian, Geometric, Laplace
-from sfumato.mechanisms.lattice import Lattice, add, as_array
+from sfumato.mechanisms._noise.lattice import Lattice, add, as_array, floor_many, shifted
+from sfumato.mechanisms.samplers import LIFT
 from sfumato.rounding import sqrt_up
 
 spacings = st.integers(-60, 60).map(lambda k: Lattice(Fraction(2) ** k))
@@ -61,6 +62,47 @@ def test_two_numbers_move_apart_by_at_most_the_ceiling_of_their_distance(
 def test_a_number_is_moved_by_half_a_spacing_at_most(lattice: Lattice, a: float | Fraction) -> None:
     moved = lattice.snap(a) * lattice.spacing - Fraction(a)
     assert -lattice.spacing / 2 < moved <= lattice.spacing / 2
+
+
+@few
+@given(spacings, reals, st.integers(-(2**62), 2**62))
+@example(Lattice(Fraction(1)), -0.5, 0)
+@example(Lattice(Fraction(1)), 0.49999999999999994, 0)
+@example(Lattice(Fraction(1)), 2.0**52 - 0.5, 0)
+@example(Lattice(Fraction(1)), -(2.0**52), 7)
+@example(Lattice(Fraction(1)), 2.0**31, 0)
+@example(Lattice(Fraction(1)), 3 * 2.0**31 + 0.5, 1)
+@example(Lattice(Fraction(1)), -(2.0**53) + 1, -1)
+@example(Lattice(Fraction(1)), math.nextafter(2.0**83, 0), -1)
+@example(Lattice(Fraction(1)), math.nextafter(-(2.0**83), 0), 1)
+@example(Lattice(Fraction(1)), 2.0**83, 5)
+@example(Lattice(Fraction(2) ** 900), 5e-324, -1)
+@example(Lattice(Fraction(1, 2**900)), -1e300, 2**62)
+@example(Lattice(Fraction(1)), np.int64(-3), 3)
+@example(Lattice(Fraction(1, 4)), np.float64(0.625), 3)
+def test_lifted_noise_is_added_to_the_nearest_multiple(lattice: Lattice, value: Any, noise: int) -> None:
+    """In the quick way for floats and whole numbers as in the exact one."""
+    assert lattice.add_noise(value, noise + LIFT) == lattice.snap(value) + noise
+    assert type(lattice.add_noise(value, noise + LIFT)) is int
+
+
+@few
+@given(st.lists(finite, min_size=1), st.integers(-960, 960))
+def test_floors_of_floats_are_exact_or_refused(values: list[float], exponent: int) -> None:
+    """None where 64 bits do not do."""
+    unit = Fraction(2) ** exponent
+    floors = [math.floor(Fraction(value) / unit) for value in values]
+    found = floor_many(np.array(values), unit)
+    vanishes = any(value and value / float(unit) == 0 for value in values)
+    assert (found is None) == (vanishes or max(abs(Fraction(value)) for value in values) >= unit * 2**62)
+    assert found is None or found.tolist() == floors
+
+
+@few
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1), st.integers(0, 40))
+def test_shifting_never_overflows(values: list[int], digits: int) -> None:
+    """As Python integers do."""
+    assert shifted(np.array(values, np.int64), digits).tolist() == [value << digits for value in values]
 
 
 def test_the_ceiling_is_reached() -> None:

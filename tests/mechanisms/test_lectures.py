@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from sfumato.mechanisms import Geometric, Laplace, LaplaceThreshold, RandomizedResponse
-from sfumato.mechanisms.noise import LaplaceNoise
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.mechanisms._noise.noise import LaplaceNoise
+from sfumato.privacy.neighbors import Neighbors
 from sfumato.privacy.sensitivity import disjoint_counts, total
 from sfumato.rounding import log_down, log_up
 from sources import Seeded
@@ -32,14 +32,14 @@ def test_laplace_noise_exceeds_its_scale_with_probability_one_over_e() -> None:
 
 def test_a_bounded_sum_gets_noise_for_its_bound_or_for_its_width() -> None:
     """Incomes of 20k to 200k: noise for 200k under add-remove, 180k under replace."""
-    for neighbours, moves in ((Neighbours.ADD_REMOVE, 200_000), (Neighbours.REPLACE, 180_000)):
-        assert Laplace(total(20_000, 200_000, neighbours=neighbours), epsilon=1).scale == pytest.approx(moves, rel=1e-9)
+    for neighbors, moves in ((Neighbors.ADD_REMOVE, 200_000), (Neighbors.REPLACE, 180_000)):
+        assert Laplace(total(20_000, 200_000, neighbors=neighbors), epsilon=1).scale == pytest.approx(moves, rel=1e-9)
 
 
 def test_a_histogram_gets_twice_the_noise_under_replace() -> None:
     """Scale 1/epsilon under add-remove, 2/epsilon under replace."""
-    for neighbours, moves in ((Neighbours.ADD_REMOVE, 1), (Neighbours.REPLACE, 2)):
-        mechanism = Laplace(disjoint_counts(neighbours=neighbours), epsilon=0.5, size=12)
+    for neighbors, moves in ((Neighbors.ADD_REMOVE, 1), (Neighbors.REPLACE, 2)):
+        mechanism = Laplace(disjoint_counts(neighbors=neighbors), epsilon=0.5, size=12)
         assert mechanism.scale == pytest.approx(moves / 0.5, rel=1e-9)
 
 
@@ -60,7 +60,7 @@ def test_averaging_two_releases_is_worse_than_one_for_the_whole_budget() -> None
         (RandomizedResponse(epsilon=2), 2),
     ],
 )
-def test_the_three_parametrisations_of_randomized_response_agree(survey: RandomizedResponse, epsilon: float) -> None:
+def test_the_three_parametrizations_of_randomized_response_agree(survey: RandomizedResponse, epsilon: float) -> None:
     """Coin toss: ln 3; truth with p else fair: ln(1 + 2p/(1-p)); keep with e^eps / (e^eps + 1). Never reported low."""
     assert float(survey.loss.epsilon or 0) == pytest.approx(epsilon, rel=1e-12)
     assert survey.truth == pytest.approx(math.exp(epsilon) / (math.exp(epsilon) + 1), rel=1e-12)

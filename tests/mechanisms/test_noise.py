@@ -12,9 +12,9 @@ import pytest
 
 from sfumato.errors import InvalidArgument
 from sfumato.mechanisms import Gaussian, GaussianThreshold, Geometric
-from sfumato.mechanisms.additive import root_up
-from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise, least_variance
-from sfumato.privacy.pair import TINY, Atom, Pair, TwoPoint, hockey_stick
+from sfumato.mechanisms._noise.additive import root_up
+from sfumato.mechanisms._noise.noise import GaussianNoise, LaplaceNoise, least_variance
+from sfumato.privacy.pair import TINY, KeyDomain, Pair, TwoPoint, hockey_stick
 from sfumato.privacy.shifts import (
     DiscreteGaussianShift,
     DiscreteLaplaceShift,
@@ -108,6 +108,28 @@ def test_gaussian_probabilities_are_those_of_the_sums(variance: Fraction) -> Non
             upper = mp.fsum(weights[abs(x) :]) / total  # Pr[X >= |x|]
             below = upper if x < 0 else 1 - upper + weights[x] / total
             assert noise.log_at_most(x) == pytest.approx(float(mp.log(below)), rel=1e-8, abs=1e-9)
+
+
+def beyond_in_sum(masses: np.ndarray, draws: int, k: int) -> float:
+    """Pr[the sum of so many draws > k]; `masses` are those of -n, ..., n, what lies beyond being far below 1e-20."""
+    total = np.array([1.0])
+    for _ in range(draws):
+        total = np.convolve(total, masses)
+    return float(total[len(total) // 2 + k + 1 :].sum())
+
+
+@pytest.mark.parametrize("draws", [1, 2, 8, 40])
+@pytest.mark.parametrize("miss", [Fraction(1, 20), Fraction(1, 10**6), Fraction(1, 10**12)])
+@pytest.mark.parametrize("scale", [Fraction(1, 1000), Fraction(1, 12), Fraction(1, 2), Fraction(3)])
+def test_a_sum_of_noises_stays_within_its_reach(scale: Fraction, miss: Fraction, draws: int) -> None:
+    """By exact sums, on one side, for both noises; a noise that is hardly ever anything but 0 reaches nowhere."""
+    for noise in (LaplaceNoise(scale), GaussianNoise(scale)):
+        end = math.ceil(60 * scale) + 8
+        masses = np.array([math.exp(noise.log_probability(x)) for x in range(-end, end + 1)])
+        (reach,) = noise.sum_reaches([draws], 1 - miss)
+        assert beyond_in_sum(masses, draws, reach) <= float(miss)
+        if scale == Fraction(1, 1000):
+            assert reach == 0
 
 
 def test_what_is_too_improbable_for_a_float_has_the_logarithm_minus_infinity() -> None:
@@ -231,8 +253,11 @@ def test_a_loss_just_above_epsilon_counts() -> None:
 
     class Sharp(TwoPoint):
         @property
-        def atoms(self) -> tuple[Atom, ...]:
-            return (Atom(1.0 - 2.0**-53, 0.9, 0.9 * math.exp(-1.0)), Atom(-1.0, 0.1, 1 - 0.9 * math.exp(-1.0)))
+        def key_domains(self) -> tuple[KeyDomain, ...]:
+            return (
+                KeyDomain(1.0 - 2.0**-53, 0.9, 0.9 * math.exp(-1.0)),
+                KeyDomain(-1.0, 0.1, 1 - 0.9 * math.exp(-1.0)),
+            )
 
     assert hockey_stick(Sharp(Fraction(1)), 1.0) > 0.9 * 2.0**-53
 

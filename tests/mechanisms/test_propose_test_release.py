@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from sfumato.mechanisms import ProposeTestRelease
-from sfumato.mechanisms.noise import LaplaceNoise
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.mechanisms._noise.noise import LaplaceNoise
+from sfumato.privacy.neighbors import Neighbors
 from sources import Seeded
 
 POINTS = 5
@@ -22,16 +22,16 @@ Data = tuple[int, ...]
 
 
 @cache
-def around(data: Data, relation: Neighbours, most: int) -> tuple[Data, ...]:
-    """All neighbours with at most so many units."""
+def around(data: Data, relation: Neighbors, most: int) -> tuple[Data, ...]:
+    """All neighbors with at most so many units."""
 
     def found() -> Iterator[Data]:
         for i in range(len(data)):
-            if relation is Neighbours.REPLACE:
+            if relation is Neighbors.REPLACE:
                 yield from (tuple(sorted((*data[:i], value, *data[i + 1 :]))) for value in range(POINTS))
             else:
                 yield (*data[:i], *data[i + 1 :])
-        if relation is Neighbours.ADD_REMOVE and len(data) < most:
+        if relation is Neighbors.ADD_REMOVE and len(data) < most:
             yield from (tuple(sorted((*data, value))) for value in range(POINTS))
 
     return tuple(found())
@@ -41,7 +41,7 @@ def median(data: Data) -> int:
     return data[(len(data) - 1) // 2] if data else 0
 
 
-def searched(data: Data, bound: int, relation: Neighbours) -> int:
+def searched(data: Data, bound: int, relation: Neighbors) -> int:
     """Steps to the nearest data set where one more step moves the median by more than the bound."""
     known, todo = {data: 0}, deque([data])
     while True:
@@ -54,11 +54,11 @@ def searched(data: Data, bound: int, relation: Neighbours) -> int:
                 todo.append(there)
 
 
-@pytest.mark.parametrize("relation", Neighbours)
+@pytest.mark.parametrize("relation", Neighbors)
 @pytest.mark.parametrize("bound", [1, 2, 3])
-def test_the_distance_is_that_of_a_search_through_all_data_sets(bound: int, relation: Neighbours) -> None:
-    mechanism = ProposeTestRelease(bound, (0, POINTS - 1), 1, 1e-6, spacing=1, neighbours=relation)
-    for size in range(0 if relation is Neighbours.ADD_REMOVE else 1, 6):
+def test_the_distance_is_that_of_a_search_through_all_data_sets(bound: int, relation: Neighbors) -> None:
+    mechanism = ProposeTestRelease(bound, (0, POINTS - 1), 1, 1e-6, spacing=1, neighbors=relation)
+    for size in range(0 if relation is Neighbors.ADD_REMOVE else 1, 6):
         for data in itertools.combinations_with_replacement(range(POINTS), size):
             assert mechanism.distance(data) == searched(data, bound, relation), data
 

@@ -15,7 +15,7 @@ from goodness import FALSE_ALARM, p_value
 from sfumato.entropy import SYSTEM
 from sfumato.mechanisms import Exponential, InverseSensitivity, Quantile
 from sfumato.mechanisms.samplers import Selection
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
 from sources import Seeded
 
 DOMAIN = (0, 1, 2, 3)
@@ -26,18 +26,18 @@ def true_quantile(data: Data, quantile: Fraction) -> int | None:
     return data[math.ceil(quantile * len(data)) - 1] if data else None
 
 
-def steps_from(data: Data, relation: Neighbours, most: int) -> Iterator[Data]:
-    """All neighbours with at most so many units."""
+def steps_from(data: Data, relation: Neighbors, most: int) -> Iterator[Data]:
+    """All neighbors with at most so many units."""
     for i in range(len(data)):
-        for value in DOMAIN if relation is Neighbours.REPLACE else ():
+        for value in DOMAIN if relation is Neighbors.REPLACE else ():
             yield tuple(sorted((*data[:i], value, *data[i + 1 :])))
-        if relation is Neighbours.ADD_REMOVE:
+        if relation is Neighbors.ADD_REMOVE:
             yield (*data[:i], *data[i + 1 :])
-    if relation is Neighbours.ADD_REMOVE and len(data) < most:
+    if relation is Neighbors.ADD_REMOVE and len(data) < most:
         yield from (tuple(sorted((*data, value))) for value in DOMAIN)
 
 
-def searched(data: Data, quantile: Fraction, relation: Neighbours) -> dict[int, int]:
+def searched(data: Data, quantile: Fraction, relation: Neighbors) -> dict[int, int]:
     """For each point the number of steps to the nearest data set whose quantile it is, by breadth-first search."""
     known, todo, found = {data: 0}, deque([data]), dict[int, int]()
     while len(found) < len(DOMAIN):
@@ -51,11 +51,11 @@ def searched(data: Data, quantile: Fraction, relation: Neighbours) -> dict[int, 
     return found
 
 
-@pytest.mark.parametrize("relation", Neighbours)
+@pytest.mark.parametrize("relation", Neighbors)
 @pytest.mark.parametrize("quantile", [Fraction(1, 2), Fraction(1, 4), Fraction(2, 3), Fraction(9, 10), Fraction(1)])
-def test_distances_are_those_of_a_search_through_all_data_sets(quantile: Fraction, relation: Neighbours) -> None:
-    mechanism = Quantile(quantile, (0, 3), 1, spacing=1, neighbours=relation)
-    for size in range(0 if relation is Neighbours.ADD_REMOVE else 1, 5):
+def test_distances_are_those_of_a_search_through_all_data_sets(quantile: Fraction, relation: Neighbors) -> None:
+    mechanism = Quantile(quantile, (0, 3), 1, spacing=1, neighbors=relation)
+    for size in range(0 if relation is Neighbors.ADD_REMOVE else 1, 5):
         for data in itertools.combinations_with_replacement(DOMAIN, size):
             wanted = searched(data, quantile, relation)
             assert {point: mechanism.distance(point, data) for point in DOMAIN} == wanted, data
@@ -87,10 +87,10 @@ def test_equal_values_come_out_as_themselves() -> None:
 
 def test_runs_of_points_have_the_probabilities_of_all_points_one_by_one() -> None:
     """The fast way and the exponential mechanism on every point agree."""
-    for relation, quantile in itertools.product(Neighbours, (Fraction(1, 3), Fraction(1, 2), Fraction(3, 4))):
-        fast = Quantile(quantile, (0, 12), 1.5, 0.5, neighbours=relation)
+    for relation, quantile in itertools.product(Neighbors, (Fraction(1, 3), Fraction(1, 2), Fraction(3, 4))):
+        fast = Quantile(quantile, (0, 12), 1.5, 0.5, neighbors=relation)
         points, data = [z / 2 for z in range(25)], [0, 2.5, 2.5, 7, 7.5, 12]
-        slow = InverseSensitivity(points, 1.5, neighbours=relation)
+        slow = InverseSensitivity(points, 1.5, neighbors=relation)
         distances = [fast.distance(z, data) for z in points]
         for z in points:
             assert fast.log_probability(z, data) == pytest.approx(slow.log_probability(z, distances), abs=1e-12)

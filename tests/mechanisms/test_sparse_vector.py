@@ -1,4 +1,4 @@
-"""The sparse vector technique: exact probabilities, the worst neighbours, and a stream that ends."""
+"""The sparse vector technique: exact probabilities, the worst neighbors, and a stream that ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 
 from sfumato.errors import BudgetExhausted, InvalidArgument, OutsideRange
 from sfumato.mechanisms import SparseVector
-from sfumato.mechanisms.noise import LaplaceNoise
+from sfumato.mechanisms._noise.noise import LaplaceNoise
 from sfumato.mechanisms.sparse_vector import Stream
 from sources import Seeded
 
@@ -51,7 +51,7 @@ def test_what_cannot_be_said_has_no_probability() -> None:
 
 
 @pytest.mark.parametrize(("monotonic", "hits"), [(False, 1), (False, 2), (True, 1), (True, 2)])
-def test_no_neighbours_lose_more_than_epsilon(monotonic: bool, hits: int) -> None:
+def test_no_neighbors_lose_more_than_epsilon(monotonic: bool, hits: int) -> None:
     """All outputs of four answers, each moved by -1, 0 or 1 (one direction if monotonic), over several answers."""
     mechanism = SparseVector(0, 1, 1, hits, monotonic, spacing=1)
     worst = 0.0

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
-from sfumato.mechanisms.sums import Noise, Plane, Term, reach
+from sfumato.mechanisms._noise.noise import GaussianNoise, LaplaceNoise
+from sfumato.mechanisms._noise.sums import Noise, Plane, Term, plane, reach
 from sources import Seeded
 
 MISS = Fraction(1, 20)
@@ -74,3 +74,17 @@ def test_between_the_directions_of_a_table_the_reach_is_never_too_short(
     spread = math.hypot(*(max(abs(a * x) + abs(b * y) for x, y in weights),)) * 2**20
     assert true * (1 - 1e-6) <= found + 10  # steps of rounding, of a million
     assert found <= true * 1.002 + 0.02 * spread + 10
+
+
+@pytest.mark.parametrize("weights", [((1.0, 1.0), (-1.0, 1.0)), ((1.0, 1.0), (-1.0, 1.0), (1.0, 1.0))])
+@pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(3), Fraction(1 << 29), Fraction(10**12, 7)])
+def test_one_table_serves_laplace_noises_of_all_scales(
+    scale: Fraction, weights: tuple[tuple[float, float], ...]
+) -> None:
+    """It reaches no less far than the table of that very scale, but for the last digits, and hardly farther."""
+    noise, miss = LaplaceNoise(scale), Fraction(1, 20)
+    terms = tuple((noise, 1, above, below) for above, below in weights)
+    a, b = np.array([1.0, 0.0, 0.3, -2.0, 7.0]), np.array([0.0, 1.0, 0.3, 5.0, 0.1])
+    quick, own = plane(terms, miss).reach(a, b), Plane(terms, miss).reach(a, b)
+    rounding = sum(np.abs(a * above + b * below) for above, below in weights)
+    assert np.all(quick >= own * (1 - 1e-6)) and np.all(quick <= own * (1 + 1e-6) + rounding)

@@ -15,11 +15,11 @@ import pytest
 
 from sfumato.errors import InvalidArgument
 from sfumato.mechanisms import GaussianThreshold, LaplaceThreshold, TruncatedGeometric
-from sfumato.mechanisms.threshold import Promise
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.mechanisms._noise.threshold import Promise
+from sfumato.privacy.neighbors import Neighbors
 from sources import Seeded
 
-ADD_REMOVE, REPLACE = Neighbours
+ADD_REMOVE, REPLACE = Neighbors
 SELECTIONS = (LaplaceThreshold, GaussianThreshold, TruncatedGeometric)
 SLACK = 1 + 1e-9  # of floats in log_probability
 
@@ -40,12 +40,12 @@ def chance(mechanism: Any, people: int) -> float:
     return -math.expm1(mechanism.log_probability(None, people))
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbors", Neighbors)
 @pytest.mark.parametrize("keys", [1, 2, 7, 100])
 @pytest.mark.parametrize("kind", SELECTIONS)
-def test_a_key_of_one_person_appears_with_delta_over_keys_at_most(kind: Any, keys: int, neighbours: Neighbours) -> None:
+def test_a_key_of_one_person_appears_with_delta_over_keys_at_most(kind: Any, keys: int, neighbors: Neighbors) -> None:
     """And one of all the keys that only this person has with delta at most: they are independent."""
-    mechanism = make(kind, 1, 1e-4, keys=keys, neighbours=neighbours)
+    mechanism = make(kind, 1, 1e-4, keys=keys, neighbors=neighbors)
     once = chance(mechanism, 1)
     assert 0 < once <= float(mechanism._promise.delta) / keys * SLACK
     assert -math.expm1(keys * math.log1p(-once)) <= 1e-4 * SLACK
@@ -95,11 +95,11 @@ def test_the_gaussian_threshold_leaves_half_of_delta_to_the_keys(keys: int) -> N
 def test_the_relation_may_be_given_by_its_name() -> None:
     """The noise and the promise read the same word."""
     for kind in SELECTIONS:
-        named, meant = make(kind, 1, 1e-3, neighbours="replace"), make(kind, 1, 1e-3, neighbours=REPLACE)
+        named, meant = make(kind, 1, 1e-3, neighbors="replace"), make(kind, 1, 1e-3, neighbors=REPLACE)
         assert named._promise == meant._promise and named.guarantee == meant.guarantee
         assert named.loss == meant.loss and chance(named, 5) == chance(meant, 5)
-        with pytest.raises(InvalidArgument, match="neighbours must be"):
-            make(kind, 1, 1e-3, neighbours="swap")
+        with pytest.raises(InvalidArgument, match="neighbors must be"):
+            make(kind, 1, 1e-3, neighbors="swap")
 
 
 def test_the_number_of_keys_may_be_an_integer_of_numpy() -> None:
@@ -144,15 +144,15 @@ OTHERS = [Counter(a=a, b=b) for a, b in itertools.product((0, 1, 2, 5, 9, 14), r
 UNITS = [Counter(), Counter("a"), Counter("b"), Counter("ab")]
 
 
-@pytest.mark.parametrize("neighbours", Neighbours)
+@pytest.mark.parametrize("neighbors", Neighbors)
 @pytest.mark.parametrize("kind", SELECTIONS)
-def test_a_unit_with_two_keys_loses_no_more_than_promised(kind: Any, neighbours: Neighbours) -> None:
+def test_a_unit_with_two_keys_loses_no_more_than_promised(kind: Any, neighbors: Neighbors) -> None:
     """Whatever the others have: keys only this unit has, keys it shares, one of each; in both directions.
 
     Under replace the unit's keys change to any others: none, one, the other one, both.
     """
     epsilon, delta = 1.0, 0.05
-    mechanism = make(kind, epsilon, delta, keys=2, neighbours=neighbours)
+    mechanism = make(kind, epsilon, delta, keys=2, neighbors=neighbors)
     tables: dict[tuple[int, int], np.ndarray] = {}
 
     def distribution(data: Counter[str]) -> np.ndarray:
@@ -163,7 +163,7 @@ def test_a_unit_with_two_keys_loses_no_more_than_promised(kind: Any, neighbours:
 
     largest = 0.0
     for others, (unit, other) in itertools.product(OTHERS, itertools.permutations(UNITS, 2)):
-        if neighbours is ADD_REMOVE and unit and other:
+        if neighbors is ADD_REMOVE and unit and other:
             continue
         lost = divergence(distribution(others + unit), distribution(others + other), epsilon)
         assert lost <= delta * SLACK
@@ -211,10 +211,10 @@ def recursion(mechanism: TruncatedGeometric) -> list[mp.mpf]:
 
 
 @each
-@pytest.mark.parametrize("neighbours", Neighbours)
-def test_the_chances_bracket_the_recursion(epsilon: float, delta: str, keys: int, neighbours: Neighbours) -> None:
+@pytest.mark.parametrize("neighbors", Neighbors)
+def test_the_chances_bracket_the_recursion(epsilon: float, delta: str, keys: int, neighbors: Neighbors) -> None:
     """The bounds hold, are narrow beside the chance itself, and end where it is surely one."""
-    mechanism = TruncatedGeometric(epsilon, Fraction(delta), keys, neighbours)
+    mechanism = TruncatedGeometric(epsilon, Fraction(delta), keys, neighbors)
     with mp.workdps(300):
         exact, one = recursion(mechanism), mp.mpf(2) ** mechanism._bits
         assert len(mechanism._chances) == len(exact)

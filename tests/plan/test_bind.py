@@ -10,11 +10,16 @@ from sfumato.dataset.column import column
 from sfumato.dataset.kind import Kind
 from sfumato.dataset.table import table
 from sfumato.errors import UnsupportedQuery
-from sfumato.plan.bind import bind
-from sfumato.plan.bound import BoundPlan, Statistic
-from sfumato.plan.node import Call, KeyAt, MeasureAt
-from sfumato.plan.parse import parse
-from sfumato.plan.price import price
+from sfumato.plan.binding.bind import bind
+from sfumato.plan.plan import BoundPlan
+from sfumato.plan.pricing.price import price
+from sfumato.plan.syntax.node import Call, KeyAt, MeasureAt
+from sfumato.plan.syntax.parse import parse
+from sfumato.statistics.count import Count
+from sfumato.statistics.distinct import Distinct
+from sfumato.statistics.mean import Mean
+from sfumato.statistics.sum import Sum
+from sfumato.statistics.units import Units
 
 
 def bound(question: str) -> BoundPlan:
@@ -27,7 +32,7 @@ def test_every_aggregate_is_priced_once() -> None:
         "SELECT s.z AS g, COUNT(*) AS n, COUNT(*) + 1 AS m, SUM(q) AS a FROM (SELECT r AS z, x AS q, x FROM t) AS s "
         "GROUP BY z HAVING COUNT(*) > 1 AND SUM(x) > 0 ORDER BY AVG(q), n"
     )
-    assert [measure.statistic for measure in plan.measures] == [Statistic.COUNT, Statistic.SUM, Statistic.MEAN]
+    assert [measure.statistic for measure in plan.measures] == [Count(), Sum(), Mean()]
 
 
 def test_an_alias_may_stand_inside_having_and_order_by() -> None:
@@ -102,7 +107,7 @@ def test_keys_come_from_declarations(groups: str, keys: int) -> None:
     """The cross product of public values bounds the groups, whatever the table holds."""
     plan = bound(f"SELECT COUNT(*) AS n FROM t GROUP BY {groups}")
     size = 1
-    for atom in plan.atoms:
+    for atom in plan.key_domains:
         size *= len(atom.values)
     assert size == keys
 
@@ -123,12 +128,12 @@ def test_too_many_groups_are_refused() -> None:
 def test_the_unit_travels_through_sub_queries() -> None:
     """COUNT(DISTINCT unit) knows the unit under another name, and no other column by its name."""
     units = bound("SELECT COUNT(DISTINCT who) AS n FROM (SELECT pid AS who FROM t) AS s")
-    assert [each.statistic for each in units.measures] == [Statistic.UNITS]
+    assert [each.statistic for each in units.measures] == [Units()]
     for question in (
         "SELECT COUNT(DISTINCT pid) AS n FROM (SELECT k AS pid FROM t) AS s",
         "SELECT COUNT(DISTINCT pid) AS n FROM (SELECT pid + 0 AS pid FROM t) AS s",
     ):
-        assert [each.statistic for each in bound(question).measures] == [Statistic.DISTINCT]
+        assert [each.statistic for each in bound(question).measures] == [Distinct()]
     with pytest.raises(UnsupportedQuery, match="of one column, or of the unit"):
         bound("SELECT COUNT(DISTINCT pid, k) AS n FROM t")
 
@@ -144,7 +149,7 @@ def test_a_cte_sees_those_before_it_and_the_tables() -> None:
     assert bound(later).where is None
 
 
-SPELT = {
+SPELLED = {
     "Klinik": table(
         pd.DataFrame({"Krankenhaus": ["a"], "Größe in cm": [170.0], "geschlecht": ["w"], "id": [1]}),
         columns={"Krankenhaus": column(keys=["a", "b"]), "Größe in cm": column(bounds=(0, 250))},
@@ -166,23 +171,23 @@ SPELT = {
         ("WITH A AS (SELECT * FROM klinik) SELECT COUNT(*) AS n FROM a", ["n"]),
     ),
 )
-def test_names_are_found_whatever_their_case_and_shown_as_they_are_spelt(question: str, names: list[str]) -> None:
+def test_names_are_found_whatever_their_case_and_shown_as_they_are_spelled(question: str, names: list[str]) -> None:
     """In quotes or not; an alias as the question spells it, a column as its declaration does."""
-    assert [column.name for column in bind(parse(question), SPELT).shown] == names
+    assert [column.name for column in bind(parse(question), SPELLED).shown] == names
 
 
 def test_an_unknown_name_is_refused_with_the_nearest_in_quotes_where_they_are_needed() -> None:
     """What is offered can be copied."""
     with pytest.raises(UnsupportedQuery, match="unknown column 'größe'; did you mean \"Größe in cm\""):
-        bind(parse("SELECT AVG(größe) FROM klinik"), SPELT)
+        bind(parse("SELECT AVG(größe) FROM klinik"), SPELLED)
     with pytest.raises(UnsupportedQuery, match="did you mean pid"):
         bound("SELECT COUNT(*) FROM t WHERE pidd > 0")
 
 
 def test_without_a_unit_distinct_values_are_counted() -> None:
     """Each row is a unit then, with one value."""
-    plan = bind(parse("SELECT COUNT(DISTINCT id) AS n FROM klinik"), SPELT)
-    assert [each.statistic for each in plan.measures] == [Statistic.DISTINCT]
+    plan = bind(parse("SELECT COUNT(DISTINCT id) AS n FROM klinik"), SPELLED)
+    assert [each.statistic for each in plan.measures] == [Distinct()]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +208,7 @@ def test_null_is_a_value_of_a_key_where_a_question_makes_a_key_of_it(
     key: str, values: list[tuple[object, ...]]
 ) -> None:
     """Under COALESCE; elsewhere a key that is NULL is left out anyway. The TRUE of a CASE comes first."""
-    assert [atom.values for atom in bound(f"SELECT COUNT(*) AS n FROM t GROUP BY {key}").atoms] == values
+    assert [atom.values for atom in bound(f"SELECT COUNT(*) AS n FROM t GROUP BY {key}").key_domains] == values
 
 
 def test_a_text_that_is_compared_with_a_date_is_a_date() -> None:

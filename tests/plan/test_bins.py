@@ -8,8 +8,8 @@ import pytest
 from sfumato.dataset.column import column
 from sfumato.dataset.table import table
 from sfumato.errors import UnsupportedQuery
-from sfumato.plan.bind import bind
-from sfumato.plan.parse import parse
+from sfumato.plan.binding.bind import bind
+from sfumato.plan.syntax.parse import parse
 
 T = table(
     pd.DataFrame({"x": [1.0], "y": [2.0], "r": ["a"]}), columns={"x": column(bounds=(0, 9)), "r": column(keys=["a"])}
@@ -19,7 +19,7 @@ T = table(
 def keys(expression: str) -> list[tuple[object, ...]]:
     """The values of the atoms of a key."""
     bound = bind(parse(f"SELECT {expression} AS k, COUNT(*) AS n FROM t GROUP BY 1"), {"t": T})
-    return [atom.values for atom in bound.atoms]
+    return [atom.values for atom in bound.key_domains]
 
 
 def test_the_keys_of_a_case_are_its_constants_in_order() -> None:

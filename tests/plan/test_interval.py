@@ -8,24 +8,24 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.plan.interval import Interval, hull
+from sfumato.statistics.ranges import Range, hull
 
 NUMBERS = st.fractions(-50, 50, max_denominator=8)
 
 
 @st.composite
-def inside(draw: st.DrawFn) -> tuple[Interval, Fraction]:
+def inside(draw: st.DrawFn) -> tuple[Range, Fraction]:
     """An interval and a number of it."""
     a, b, c = sorted((draw(NUMBERS), draw(NUMBERS), draw(NUMBERS)))
-    return Interval(a, c), b
+    return Range(a, c), b
 
 
-def holds(interval: Interval, number: Fraction | int) -> bool:
-    return interval.low <= number <= interval.high
+def holds(value_range: Range, number: Fraction | int) -> bool:
+    return value_range.low <= number <= value_range.high
 
 
 @given(inside(), inside())
-def test_arithmetic_stays_inside(one: tuple[Interval, Fraction], two: tuple[Interval, Fraction]) -> None:
+def test_arithmetic_stays_inside(one: tuple[Range, Fraction], two: tuple[Range, Fraction]) -> None:
     """Sum, difference, product, negation, absolute value, rounding, quotient and hull."""
     (i, x), (j, y) = one, two
     assert holds(i + j, x + y) and holds(i - j, x - y) and holds(i * j, x * y) and holds(-i, -x)
@@ -42,7 +42,7 @@ def test_arithmetic_stays_inside(one: tuple[Interval, Fraction], two: tuple[Inte
 
 
 @given(inside(), inside())
-def test_arithmetic_is_no_wider_than_it_must_be(one: tuple[Interval, Fraction], two: tuple[Interval, Fraction]) -> None:
+def test_arithmetic_is_no_wider_than_it_must_be(one: tuple[Range, Fraction], two: tuple[Range, Fraction]) -> None:
     """Both ends of a sum, a difference and a product are reached by ends."""
     (i, _), (j, _) = one, two
     ends = [(a, b) for a in (i.low, i.high) for b in (j.low, j.high)]
@@ -57,5 +57,5 @@ def test_arithmetic_is_no_wider_than_it_must_be(one: tuple[Interval, Fraction], 
 
 def test_the_hull_with_something_unknown_is_unknown() -> None:
     """One value without bounds leaves nothing known, and so does no value at all."""
-    assert hull([Interval(Fraction(0), Fraction(1)), None]) is None
+    assert hull([Range(Fraction(0), Fraction(1)), None]) is None
     assert hull([]) is None

@@ -17,12 +17,12 @@ from sfumato.curator.tables import read_tables
 from sfumato.dataset.public_table import public
 from sfumato.dataset.table import Table, table, through
 from sfumato.errors import InvalidArgument, UnknownName, UnsupportedQuery
-from sfumato.plan.bind import bind
-from sfumato.plan.node import How, Join, Query, Subquery, Union
-from sfumato.plan.parse import parse
-from sfumato.plan.price import price
-from sfumato.plan.relation import Relation
-from sfumato.plan.replay_text import relation_text
+from sfumato.plan.binding.bind import bind
+from sfumato.plan.binding.replay_text import relation_text
+from sfumato.plan.pricing.price import price
+from sfumato.plan.relations.relation import Relation
+from sfumato.plan.syntax.node import How, Join, Query, Subquery, Union
+from sfumato.plan.syntax.parse import parse
 
 REFUSED = [
     tuple(line.split("  ==>  "))
@@ -74,7 +74,7 @@ def test_what_is_not_joined_is_refused_with_a_hint(question: str, hint: str) -> 
 
 @pytest.mark.parametrize("question", ANSWERED)
 def test_what_is_answered_prints_back_to_itself(question: str) -> None:
-    """The neighbours of what is refused; printed, they are the same question."""
+    """The neighbors of what is refused; printed, they are the same question."""
     plan = parse(question)
     assert parse(plan.sql()) == plan
     assert relation_text(bind(plan, KNOWN).table) == relation_text(bind(parse(plan.sql()), KNOWN).table)

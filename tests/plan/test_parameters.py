@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from plan.people import TABLES
 from sfumato.errors import InvalidArgument, SfumatoError, UnknownName, UnsupportedQuery
-from sfumato.plan.bind import bind
-from sfumato.plan.node import Literal, Query
-from sfumato.plan.parse import parse
+from sfumato.plan.binding.bind import bind
+from sfumato.plan.syntax.node import Literal, Query
+from sfumato.plan.syntax.parse import parse
 
 DAY = datetime.date(2026, 3, 1)
 TIME = datetime.datetime(2026, 3, 1, 10, 30, 0, 500)

@@ -12,10 +12,11 @@ from sqlglot import exp
 
 from plan.people import TABLES
 from sfumato.errors import UnsupportedQuery
-from sfumato.plan import parse as parsing
-from sfumato.plan.bind import bind
-from sfumato.plan.functions import FUNCTIONS
-from sfumato.plan.node import (
+from sfumato.plan.binding.bind import bind
+from sfumato.plan.pricing.price import price
+from sfumato.plan.syntax import parse as parsing
+from sfumato.plan.syntax.functions import FUNCTIONS
+from sfumato.plan.syntax.node import (
     Aggregate,
     Call,
     Case,
@@ -28,11 +29,10 @@ from sfumato.plan.node import (
     Subquery,
     TableName,
 )
-from sfumato.plan.parse import parse
-from sfumato.plan.price import price
-from sfumato.plan.spelling import NOTES, spell_out
-from sfumato.plan.spelling import SPELT_OUT as SPELLINGS
-from sfumato.plan.tree import LONGEST, read
+from sfumato.plan.syntax.parse import parse
+from sfumato.plan.syntax.spelling import NOTES, spell_out
+from sfumato.plan.syntax.spelling import SPELLED_OUT as SPELLINGS
+from sfumato.plan.syntax.tree import LONGEST, read
 
 REFUSED = [
     tuple(line.split("  ==>  "))
@@ -72,7 +72,7 @@ ANSWERED = (
     "SELECT COUNT(*) AS n FROM t WHERE d > TIMESTAMP '2026-03-01 10:00:00' OR d IN ('2026-01-01', DATE '2026-01-02')",
     "SELECT d, COUNT(*) AS n FROM t GROUP BY d HAVING d > '2026-01-01' ORDER BY COALESCE(d, '2026-01-01')",
 )
-SPELT_OUT = (
+SPELLED_OUT = (
     ("COUNT(MONTH(d)) + COUNT(Year(d)) + COUNT(day(d)) + COUNT(QUARTER(d)) + COUNT(HOUR(d))",
      "COUNT(EXTRACT(MONTH FROM d)) + COUNT(EXTRACT(YEAR FROM d)) + COUNT(EXTRACT(DAY FROM d)) "
      "+ COUNT(EXTRACT(QUARTER FROM d)) + COUNT(EXTRACT(HOUR FROM d))"),
@@ -117,7 +117,7 @@ def test_what_is_answered_prints_back_to_itself(question: str) -> None:
     bind(plan, TABLES)
 
 
-@pytest.mark.parametrize(("short", "long"), SPELT_OUT)
+@pytest.mark.parametrize(("short", "long"), SPELLED_OUT)
 def test_another_way_of_writing_is_the_same_question(short: str, long: str) -> None:
     """The plan is that of what it stands for, and prints back to it."""
     plan = parse(f"SELECT {short} AS n FROM t")
@@ -140,9 +140,9 @@ def test_spelling_out_drops_no_part(kind: type[exp.Expression]) -> None:
 
 def test_a_refusal_names_no_part_of_the_parser_and_points_at_the_start() -> None:
     """Line and column are where the analyst wrote it, also below other lines."""
-    with pytest.raises(UnsupportedQuery, match=r"^MODE\(x\) is not answered \(line 2, column 3\); "):
+    with pytest.raises(UnsupportedQuery, match=r"^MODE\(x\) is not supported \(line 2, column 3\); "):
         parse("SELECT COUNT(*) AS größe,\n  MODE(x) AS m FROM t")
-    with pytest.raises(UnsupportedQuery, match=r"^STRFTIME\(d, '%Y'\) is not answered \(line 1, column 16\); "):
+    with pytest.raises(UnsupportedQuery, match=r"^STRFTIME\(d, '%Y'\) is not supported \(line 1, column 16\); "):
         parse("SELECT COUNT(  STRFTIME( d, '%Y')) AS n FROM t")
 
 

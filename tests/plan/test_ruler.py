@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.engines.dialect import DUCKDB
-from sfumato.engines.weights import address
-from sfumato.plan.interval import Interval
-from sfumato.plan.ruler import OCTAVES, OPENED, Ruler, simplest
+from sfumato.engines.sql.dialect import DUCKDB
+from sfumato.engines.sql.weights import address
+from sfumato.statistics.quantile.ruler import OCTAVES, OPENED, Ruler, simplest
+from sfumato.statistics.ranges import Range
 
 BOUNDS: tuple[tuple[str, str] | None, ...] = (
     None, ("0", "200000"), ("-10", "10"), ("0.1", "0.3"), ("5", "6"), ("0", "100"), ("-7", "-3"), ("0.5", "2.5"),
@@ -29,7 +29,7 @@ RULERS = [(bounds, whole) for bounds in BOUNDS for whole in (False, True)]
 
 
 def ruler_of(bounds: tuple[str, str] | None, whole: bool) -> Ruler:
-    return Ruler.of(None if bounds is None else Interval(*map(Fraction, bounds)), whole)
+    return Ruler.of(None if bounds is None else Range(*map(Fraction, bounds)), whole)
 
 
 def addresses(ruler: Ruler, values: list[float]) -> list[int]:

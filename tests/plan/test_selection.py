@@ -17,19 +17,19 @@ from hypothesis import strategies as st
 
 from plan.people import TABLES
 from sfumato.accounting import zcdp_epsilon
-from sfumato.mechanisms.noise import GaussianNoise, LaplaceNoise
-from sfumato.plan import selection as selecting
-from sfumato.plan.bind import bind
-from sfumato.plan.parse import parse
-from sfumato.plan.price import price
-from sfumato.plan.selection import FULL, MOST_KEYS, ROUNDS, Round, Selection
-from sfumato.plan.share import Share
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.mechanisms._noise.noise import GaussianNoise, LaplaceNoise
+from sfumato.plan.binding.bind import bind
+from sfumato.plan.pricing import key_discovery as selecting
+from sfumato.plan.pricing.key_discovery import FULL, MOST_KEYS, ROUNDS, KeyDiscovery, Round
+from sfumato.plan.pricing.price import price
+from sfumato.plan.syntax.parse import parse
+from sfumato.privacy.neighbors import Neighbors
 from sfumato.privacy.sensitivity import Norm
+from sfumato.statistics.share import Share
 
 EPSILONS = (Fraction(1, 10), Fraction(1, 3), Fraction(1), Fraction(3), Fraction(10))
 DELTAS = tuple(Fraction(1, 10**digits) for digits in range(3, 13, 3))
-KINDS = tuple(itertools.product(Norm, Neighbours))
+KINDS = tuple(itertools.product(Norm, Neighbors))
 
 
 def exceeds(noise: LaplaceNoise | GaussianNoise, least: int) -> tuple[mpmath.mpf, mpmath.mpf]:
@@ -54,30 +54,30 @@ def own_keys_seen(look: Round, threshold: int) -> list[tuple[mpmath.mpf, mpmath.
     return [(keys * low, keys * high) for keys, (low, high) in enumerate(tails, 1)]
 
 
-@pytest.mark.parametrize(("norm", "neighbours"), KINDS)
+@pytest.mark.parametrize(("norm", "neighbors"), KINDS)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_a_unit_alone_sees_any_of_its_keys_with_probability_delta_at_most(
-    norm: Norm, neighbours: Neighbours, epsilon: Fraction
+    norm: Norm, neighbors: Neighbors, epsilon: Fraction
 ) -> None:
     """By the union bound for every number of keys; and for some number it is nearly delta, so nothing is wasted."""
-    for look in (look for delta in DELTAS for look in Selection(Share(norm, epsilon), delta, neighbours).rounds):
+    for look in (look for delta in DELTAS for look in KeyDiscovery(Share(norm, epsilon), delta, neighbors).rounds):
         seen = own_keys_seen(look, look.threshold)
         assert len(seen) == MOST_KEYS
         assert max(high for _, high in seen) <= exactly(look.delta)
         assert max(low for low, _ in seen) >= exactly(look.delta) * mpmath.mpf("0.99")
 
 
-@pytest.mark.parametrize(("norm", "neighbours"), KINDS)
-def test_a_threshold_that_is_a_little_lower_would_not_do(norm: Norm, neighbours: Neighbours) -> None:
+@pytest.mark.parametrize(("norm", "neighbors"), KINDS)
+def test_a_threshold_that_is_a_little_lower_would_not_do(norm: Norm, neighbors: Neighbors) -> None:
     """The exact probabilities have power: one percent less, and some number of keys is seen too often."""
-    for look in Selection(Share(norm, Fraction(1)), Fraction(1, 10**6), neighbours).rounds:
+    for look in KeyDiscovery(Share(norm, Fraction(1)), Fraction(1, 10**6), neighbors).rounds:
         assert max(low for low, _ in own_keys_seen(look, look.threshold * 99 // 100)) > exactly(look.delta)
 
 
 @pytest.mark.parametrize("norm", Norm)
 def test_the_keys_of_a_unit_have_the_norm_of_one_unit_at_most(norm: Norm) -> None:
     """Exactly, in whole steps, for every number of keys; with one step more for each key they would have more."""
-    look = Round(Share(norm, Fraction(1)), Fraction(1, 10), Neighbours.ADD_REMOVE, MOST_KEYS)
+    look = Round(Share(norm, Fraction(1)), Fraction(1, 10), Neighbors.ADD_REMOVE, MOST_KEYS)
     power = 1 if norm is Norm.L1 else 2
     for keys, weight in enumerate(look.weights, 1):
         assert keys * weight**power <= FULL**power < keys * (weight + 1) ** power
@@ -91,7 +91,7 @@ def test_the_keys_of_a_unit_have_the_norm_of_one_unit_at_most(norm: Norm) -> Non
 )
 def test_a_unit_that_is_replaced_moves_scores_as_far_as_claimed(norm: Norm, one: list[int], other: list[int]) -> None:
     """Whatever keys it had and has: within `moves`, which is reached where it has none of its keys any more."""
-    look = Round(Share(norm, Fraction(1)), Fraction(1, 10), Neighbours.REPLACE, MOST_KEYS)
+    look = Round(Share(norm, Fraction(1)), Fraction(1, 10), Neighbors.REPLACE, MOST_KEYS)
     before = {key: look.weights[len(one) - 1] for key in one}
     after = {key: look.weights[len(other) - 1] for key in other}
     power = 1 if norm is Norm.L1 else 2
@@ -106,7 +106,7 @@ def test_a_unit_that_is_replaced_moves_scores_as_far_as_claimed(norm: Norm, one:
 )
 def test_the_rounds_cost_what_the_selection_costs(norm: Norm, amount: Fraction, delta: Fraction) -> None:
     """Their shares and their deltas add up exactly."""
-    rounds = Selection(Share(norm, amount), delta, Neighbours.ADD_REMOVE).rounds
+    rounds = KeyDiscovery(Share(norm, amount), delta, Neighbors.ADD_REMOVE).rounds
     assert sum(ROUNDS) == 1 and len(rounds) == len(ROUNDS)
     assert sum(look.share.amount for look in rounds) == amount
     assert sum(look.delta for look in rounds) == delta
@@ -121,24 +121,24 @@ def test_a_question_with_unknown_keys_costs_what_was_given(
     """All shares add up to the whole, and the whole with the threshold's delta to (epsilon, delta)."""
     bound = bind(parse("SELECT y, COUNT(*) AS n, MEDIAN(x) AS m FROM t GROUP BY y"), TABLES)
     plan = price(bound, epsilon=epsilon, delta=delta, noise=noise, shares={"y": weight})
-    assert plan.selection is not None
-    spent = [plan.selection.share]
+    assert plan.key_discovery is not None
+    spent = [plan.key_discovery.share]
     for each in plan.measures:
-        spent += [each.share, each.limit_share, each.bounds_share, each.centre_share]
+        spent += [each.share, each.limit_share, each.bounds_share, each.center_share]
     assert sum(share.amount for share in spent) == plan.whole.amount
-    assert plan.selection.share.amount == plan.whole.amount * Fraction(weight, weight + 2)
+    assert plan.key_discovery.share.amount == plan.whole.amount * Fraction(weight, weight + 2)
     if noise == "laplace":
-        assert (plan.whole.amount, plan.selection.delta) == (epsilon, delta)
+        assert (plan.whole.amount, plan.key_discovery.delta) == (epsilon, delta)
     else:
-        assert plan.selection.delta == delta / 2
-        assert zcdp_epsilon(plan.whole.amount, delta - plan.selection.delta) <= epsilon
+        assert plan.key_discovery.delta == delta / 2
+        assert zcdp_epsilon(plan.whole.amount, delta - plan.key_discovery.delta) <= epsilon
     assert (plan.promise.epsilon, plan.promise.delta) == (epsilon, delta)
     assert plan.loss.delta == delta
 
 
 def test_more_keys_of_a_unit_raise_the_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
     """The most that count is a compromise: each more may be a unit's own, so that all must be seen more clearly."""
-    looks = [Round(Share(norm, Fraction(1)), Fraction(1, 10**6), Neighbours.ADD_REMOVE, MOST_KEYS) for norm in Norm]
+    looks = [Round(Share(norm, Fraction(1)), Fraction(1, 10**6), Neighbors.ADD_REMOVE, MOST_KEYS) for norm in Norm]
     thresholds = []
     for most in (1, MOST_KEYS, 10 * MOST_KEYS):
         monkeypatch.setattr(selecting, "MOST_KEYS", most)

@@ -8,9 +8,9 @@ import pytest
 from sfumato.dataset.column import column
 from sfumato.dataset.keys import dates
 from sfumato.dataset.table import table
-from sfumato.plan.bind import bind
-from sfumato.plan.parse import parse
-from sfumato.plan.stranger import strangers
+from sfumato.plan.binding.bind import bind
+from sfumato.plan.binding.undeclared import strangers
+from sfumato.plan.syntax.parse import parse
 
 FRAME = pd.DataFrame({"p": [1], "r": ["north"], "k": [3], "x": [0.5], "d": ["2026-01-02"], "b": [True], "free": ["a"]})
 PEOPLE = table(
@@ -24,7 +24,7 @@ PEOPLE = table(
         "b": column(keys=[True, False]),
     },
 )
-NORTH = "'nort' is no declared key of r; did you mean 'north'?"
+NORTH = "'nort' is not a declared key of r; did you mean 'north'?"
 
 
 def said(question: str) -> tuple[str, ...]:
@@ -44,7 +44,7 @@ def said(question: str) -> tuple[str, ...]:
         "SELECT r, COUNT(*) AS n FROM t GROUP BY r ORDER BY CASE WHEN r = 'nort' THEN 1 ELSE 2 END",
     ],
 )
-def test_a_misspelt_key_is_noted_wherever_it_stands(question: str) -> None:
+def test_a_misspelled_key_is_noted_wherever_it_stands(question: str) -> None:
     """Once, with the nearest one."""
     assert said(question) == (NORTH,)
 
@@ -65,11 +65,11 @@ def test_what_is_a_key_or_no_comparison_with_keys_is_not_noted(condition: str) -
 @pytest.mark.parametrize(
     ("condition", "note"),
     [
-        ("k = 7", "7 is no declared key of k; known are 1, 2, 3, 4, 5"),
-        ("x = 0.25", "0.25 is no declared key of x; known are 0.1, 0.5"),
-        ("d = '2026-02-01'", "2026-02-01 is no declared key of d; known are 2026-01-01, 2026-01-02"),
-        ("r = 'North'", "'North' is no declared key of r; did you mean 'north'"),
-        ("r = ''", "'' is no declared key of r; known are north, south"),
+        ("k = 7", "7 is not a declared key of k; known are 1, 2, 3, 4, 5"),
+        ("x = 0.25", "0.25 is not a declared key of x; known are 0.1, 0.5"),
+        ("d = '2026-02-01'", "2026-02-01 is not a declared key of d; known are 2026-01-01, 2026-01-02"),
+        ("r = 'North'", "'North' is not a declared key of r; did you mean 'north'"),
+        ("r = ''", "'' is not a declared key of r; known are north, south"),
     ],
 )
 def test_other_kinds_are_noted_with_what_is_known(condition: str, note: str) -> None:
@@ -82,4 +82,4 @@ def test_a_long_list_is_noted_shortly() -> None:
     """Three constants, and the number of the others."""
     listed = ", ".join(f"'z{i}'" for i in range(50))
     found = said(f"SELECT COUNT(*) AS n FROM t WHERE r IN ({listed})")
-    assert len(found) == 4 and found[3] == "47 more constants of the question are no declared keys."
+    assert len(found) == 4 and found[3] == "47 more constants of the question are not declared keys."

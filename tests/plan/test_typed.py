@@ -9,9 +9,9 @@ import pytest
 from plan.people import TABLES
 from sfumato.dataset.kind import Kind
 from sfumato.errors import UnsupportedQuery
-from sfumato.plan.bind import bind
-from sfumato.plan.interval import Interval
-from sfumato.plan.parse import parse
+from sfumato.plan.binding.bind import bind
+from sfumato.plan.syntax.parse import parse
+from sfumato.statistics.ranges import Range
 
 
 def argument(expression: str, aggregate: str = "COUNT"):
@@ -50,9 +50,9 @@ def test_every_expression_has_one_kind(expression: str, kind: Kind | None) -> No
 )  # fmt: skip
 def test_bounds_of_columns_bound_what_is_computed_of_them(expression: str, low: float, high: float) -> None:
     """By interval arithmetic in exact fractions; a constant has a width, too."""
-    interval = argument(expression, "SUM").interval
-    wanted = Interval(Fraction(low), Fraction(high))
-    assert interval == wanted or (interval.width == 0 and interval.low == wanted.low)
+    value_range = argument(expression, "SUM").value_range
+    wanted = Range(Fraction(low), Fraction(high))
+    assert value_range == wanted or (value_range.width == 0 and value_range.low == wanted.low)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_bounds_of_columns_bound_what_is_computed_of_them(expression: str, low: 
 )
 def test_without_bounds_nothing_is_known(expression: str) -> None:
     """A column without bounds, or a divisor that may be zero."""
-    assert argument(expression, "SUM").interval is None
+    assert argument(expression, "SUM").value_range is None
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from sfumato import rounding
 from sfumato.errors import InvalidArgument, Refused
 from sfumato.privacy.choices import CHOICES, affordable
 from sfumato.privacy.guarantee import Guarantee
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
 from sfumato.privacy.unit import Unit
 from sfumato.privacy.verify import excess
 
@@ -53,7 +53,7 @@ def test_a_guarantee_prints_as_one_would_type_it() -> None:
     assert repr(Guarantee(epsilon=3, delta=1e-9)) == "Guarantee(epsilon=3, delta=1e-09)"
     assert repr(Guarantee(0.1)) == "Guarantee(epsilon=0.1)"
     assert (
-        repr(Guarantee(F(1, 3), 0.6, "replace")) == "Guarantee(epsilon=Fraction(1, 3), delta=0.6, neighbours='replace')"
+        repr(Guarantee(F(1, 3), 0.6, "replace")) == "Guarantee(epsilon=Fraction(1, 3), delta=0.6, neighbors='replace')"
     )
 
 
@@ -61,11 +61,11 @@ def test_a_guarantee_prints_as_one_would_type_it() -> None:
 @given(
     st.floats(min_value=1e-9, max_value=1e9) | st.fractions(min_value=F(1, 10**6), max_value=10**20),
     st.floats(min_value=0, max_value=0.999) | st.fractions(min_value=0, max_value=F(999, 1000)),
-    st.sampled_from(Neighbours),
+    st.sampled_from(Neighbors),
     st.sampled_from([Unit(), Unit(("person_id",)), Unit(("person_id", "day"))]),
 )
-def test_what_is_printed_gives_the_guarantee_back(epsilon, delta, neighbours, unit) -> None:  # type: ignore[no-untyped-def]
-    promise = Guarantee(epsilon, delta, neighbours, unit)
+def test_what_is_printed_gives_the_guarantee_back(epsilon, delta, neighbors, unit) -> None:  # type: ignore[no-untyped-def]
+    promise = Guarantee(epsilon, delta, neighbors, unit)
     assert eval(repr(promise)) == promise
     assert hash(eval(repr(promise))) == hash(promise)
 
@@ -82,9 +82,9 @@ def test_a_delta_outside_zero_to_one_is_refused(delta: float) -> None:
         Guarantee(1, delta)
 
 
-def test_unknown_neighbours_are_refused_with_the_words_that_are_known() -> None:
+def test_unknown_neighbors_are_refused_with_the_words_that_are_known() -> None:
     with pytest.raises(InvalidArgument, match="'add-remove' or 'replace'; got 'friends'"):
-        Guarantee(1, neighbours="friends")  # type: ignore[arg-type]
+        Guarantee(1, neighbors="friends")  # type: ignore[arg-type]
 
 
 def test_a_guarantee_cannot_be_changed() -> None:
@@ -103,7 +103,7 @@ def test_a_belief_of_ten_percent_becomes_at_most_23_about_membership_and_45_abou
 
 
 def test_under_replace_a_belief_about_a_value_moves_by_one_epsilon() -> None:
-    promise = Guarantee(1, neighbours=Neighbours.REPLACE)
+    promise = Guarantee(1, neighbors=Neighbors.REPLACE)
     assert promise.posterior(0.1, about="value") == promise.posterior(0.1) == Guarantee(1).posterior(0.1)
 
 
@@ -172,7 +172,7 @@ def test_beliefs_with_and_without_my_data_differ_by_at_most_two_epsilon_whatever
         )
 
     worlds = list(product((0, 1), repeat=2))
-    for weights in ((1, 1, 1, 1), (9, 1, 1, 9), (1, 99, 50, 1)):  # also priors where my bit tells my neighbour's
+    for weights in ((1, 1, 1, 1), (9, 1, 1, 9), (1, 99, 50, 1)):  # also priors where my bit tells my neighbor's
         prior = dict(zip(worlds, weights, strict=True))
         for output in worlds:
             mine = {w: prior[w] * released(w, output) for w in worlds}
@@ -303,7 +303,7 @@ def test_the_description_speaks_of_unit_odds_beliefs_delta_and_of_what_is_not_pr
 
 
 def test_under_replace_the_description_does_not_promise_to_hide_membership() -> None:
-    text = Guarantee(1, neighbours="replace").describe()
+    text = Guarantee(1, neighbors="replace").describe()
     assert "in the data may become" not in text
     assert "the number of units is public" in text
 
@@ -311,7 +311,7 @@ def test_under_replace_the_description_does_not_promise_to_hide_membership() -> 
 def test_the_description_says_why_a_value_counts_twice_where_it_does() -> None:
     why = "(a value counts twice: a removal and an addition)"
     assert why in Guarantee(1).describe()
-    assert why not in Guarantee(1, neighbours="replace").describe()
+    assert why not in Guarantee(1, neighbors="replace").describe()
 
 
 def test_figures_in_words_are_rounded_outward() -> None:

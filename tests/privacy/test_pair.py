@@ -43,20 +43,20 @@ WIDE = np.array([-math.inf, math.inf])
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
 def test_both_distributions_have_mass_one(pair):
     p, q = (float(mass[1]) for mass in pair.below(WIDE))
-    assert math.isclose(p + sum(atom.p for atom in pair.atoms), 1, rel_tol=PRECISION)
-    assert math.isclose(q + sum(atom.q for atom in pair.atoms), 1, rel_tol=PRECISION)
+    assert math.isclose(p + sum(atom.p for atom in pair.key_domains), 1, rel_tol=PRECISION)
+    assert math.isclose(q + sum(atom.q for atom in pair.key_domains), 1, rel_tol=PRECISION)
 
 
 @pytest.mark.parametrize("pair", ENVELOPES, ids=str)
 def test_an_envelope_has_more_mass_than_one_on_the_first_side_and_one_on_the_second(pair):
     p, q = (float(mass[1]) for mass in pair.below(WIDE))
     assert p >= 1
-    assert math.isclose(q + sum(atom.q for atom in pair.atoms), 1, rel_tol=PRECISION)
+    assert math.isclose(q + sum(atom.q for atom in pair.key_domains), 1, rel_tol=PRECISION)
 
 
 @pytest.mark.parametrize("pair", PAIRS + ENVELOPES, ids=str)
 def test_an_atom_weighs_exp_of_its_loss_more_under_p_than_under_q(pair):
-    for loss, p, q in pair.atoms:
+    for loss, p, q in pair.key_domains:
         if math.isfinite(loss):
             assert math.isclose(q, p * math.exp(-loss), rel_tol=PRECISION)
 
@@ -86,8 +86,8 @@ def test_between_two_losses_the_ratio_of_the_masses_lies_between_them(pair):
 def test_the_window_leaves_out_at_most_the_tail_on_either_side(pair, tail):
     low, high = pair.window(tail)
     outside = np.array([math.nextafter(low, -math.inf), high])
-    left = float(pair.below(outside[:1])[0][0]) + sum(atom.p for atom in pair.atoms if atom.loss < low)
-    right = float(pair.above(outside[1:])[0][0]) + sum(atom.p for atom in pair.atoms if atom.loss > high)
+    left = float(pair.below(outside[:1])[0][0]) + sum(atom.p for atom in pair.key_domains if atom.loss < low)
+    right = float(pair.above(outside[1:])[0][0]) + sum(atom.p for atom in pair.key_domains if atom.loss > high)
     assert left <= tail * (1 + PRECISION) and right <= tail * (1 + PRECISION)
 
 
@@ -99,5 +99,5 @@ def test_reversing_swaps_the_distributions_and_negates_the_loss(pair):
     there, back = pair.above(losses), other.below(-losses)
     assert np.allclose(there[0], back[1], rtol=1e-9, atol=1e-15)
     assert np.allclose(there[1], back[0], rtol=1e-9, atol=1e-15)
-    turned = sorted((-loss, q, p) for loss, p, q in other.atoms)
-    assert np.allclose(turned, sorted(pair.atoms), rtol=1e-9)
+    turned = sorted((-loss, q, p) for loss, p, q in other.key_domains)
+    assert np.allclose(turned, sorted(pair.key_domains), rtol=1e-9)

@@ -16,8 +16,8 @@ from sfumato.privacy.shifts import GaussianShift, LatticeGaussianShift
 
 def curve(pair, epsilon):
     p, q = (float(mass[0]) for mass in pair.above(np.array([epsilon])))
-    atoms = sum(a.p - math.exp(epsilon) * a.q for a in pair.atoms if a.loss > epsilon)
-    return p - math.exp(epsilon) * q + atoms
+    key_domains = sum(a.p - math.exp(epsilon) * a.q for a in pair.key_domains if a.loss > epsilon)
+    return p - math.exp(epsilon) * q + key_domains
 
 
 @given(st.floats(0.01, 0.99), st.floats(0.01, 3), st.floats(0, 3))
@@ -32,8 +32,8 @@ def test_sampling_scales_the_curve_of_the_release(rate, mu, epsilon):
 
 def test_a_sampled_response_is_a_weaker_response():
     """A pure epsilon becomes ln(1 + rate (exp(epsilon) - 1)) when a unit is there to be lost."""
-    atoms = Sampled(TwoPoint(Fraction(1)), Fraction(1, 10)).atoms
-    assert math.isclose(max(atom.loss for atom in atoms), math.log1p(0.1 * math.expm1(1)))
+    key_domains = Sampled(TwoPoint(Fraction(1)), Fraction(1, 10)).key_domains
+    assert math.isclose(max(atom.loss for atom in key_domains), math.log1p(0.1 * math.expm1(1)))
 
 
 def test_losses_are_bounded_on_one_side():

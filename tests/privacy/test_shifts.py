@@ -27,8 +27,8 @@ mpmath.mp.dps = 40
 def curve(pair, epsilon):
     """The hockey-stick divergence, straight from the masses."""
     p, q = (float(mass[0]) for mass in pair.above(np.array([epsilon])))
-    atoms = sum(a.p - math.exp(epsilon) * a.q for a in pair.atoms if a.loss > epsilon)
-    return p - math.exp(epsilon) * q + atoms
+    key_domains = sum(a.p - math.exp(epsilon) * a.q for a in pair.key_domains if a.loss > epsilon)
+    return p - math.exp(epsilon) * q + key_domains
 
 
 def discrete_gaussian_pmf(variance, reach):
@@ -39,7 +39,7 @@ def discrete_gaussian_pmf(variance, reach):
 
 def test_one_step_of_discrete_laplace_is_randomized_response():
     discrete, response = DiscreteLaplaceShift(Fraction(1, 2), 1), TwoPoint(Fraction(1, 2))
-    assert np.allclose(discrete.atoms, response.atoms, rtol=1e-15)
+    assert np.allclose(discrete.key_domains, response.key_domains, rtol=1e-15)
     assert float(discrete.above(np.array([-9.0]))[0][0]) == 0
 
 

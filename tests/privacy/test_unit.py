@@ -1,4 +1,4 @@
-"""`unit` and `neighbours`: whose privacy, and which data sets must look alike."""
+"""`unit` and `neighbors`: whose privacy, and which data sets must look alike."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from sfumato.errors import InvalidArgument
 from sfumato.privacy.guarantee import Guarantee
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
 from sfumato.privacy.unit import Unit
 
 
@@ -34,15 +34,15 @@ def test_a_unit_cannot_be_changed() -> None:
         Unit().columns = ("person_id",)  # type: ignore[misc]
 
 
-def test_neighbours_are_named_as_in_a_project_file() -> None:
-    assert [Neighbours("add-remove"), Neighbours("replace")] == list(Neighbours)
+def test_neighbors_are_named_as_in_a_project_file() -> None:
+    assert [Neighbors("add-remove"), Neighbors("replace")] == list(Neighbors)
 
 
 def test_a_relation_is_read_by_itself_or_by_its_name() -> None:
-    assert [Neighbours.read("add-remove"), Neighbours.read(Neighbours.REPLACE)] == list(Neighbours)
+    assert [Neighbors.read("add-remove"), Neighbors.read(Neighbors.REPLACE)] == list(Neighbors)
     for nonsense in ("swap", "Replace", None, 1, ["replace"]):
-        with pytest.raises(InvalidArgument, match="neighbours must be 'add-remove' or 'replace'; got"):
-            Neighbours.read(nonsense)  # type: ignore[arg-type]
+        with pytest.raises(InvalidArgument, match="neighbors must be 'add-remove' or 'replace'; got"):
+            Neighbors.read(nonsense)  # type: ignore[arg-type]
 
 
 def test_a_single_name_is_a_unit_of_one_column() -> None:

@@ -20,12 +20,12 @@ F = Fraction
 Masses = dict[int, Fraction]
 
 
-def normalised(weights: list[int]) -> Masses:
+def normalized(weights: list[int]) -> Masses:
     return {outcome: F(weight, sum(weights)) for outcome, weight in enumerate(weights)}
 
 
-masses = st.lists(st.integers(0, 30), min_size=4, max_size=4).filter(any).map(normalised)
-everywhere = st.lists(st.integers(1, 30), min_size=4, max_size=4).map(normalised)
+masses = st.lists(st.integers(0, 30), min_size=4, max_size=4).filter(any).map(normalized)
+everywhere = st.lists(st.integers(1, 30), min_size=4, max_size=4).map(normalized)
 epsilons = st.fractions(min_value=0, max_value=4, max_denominator=100)
 
 

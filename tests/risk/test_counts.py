@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from risk import brute
-from sfumato.risk import same
-from sfumato.risk.codes import Coded
-from sfumato.risk.search import search, together
+from sfumato.risk.counting import equal_keys as same
+from sfumato.risk.counting.codes import Coded
+from sfumato.risk.counting.search import search, together
 
 COLUMNS = ("a", "b", "c", "d")
 TEXTS = st.sampled_from(["", " ", "x", "X", "é", "'", '"', "x;y", None])

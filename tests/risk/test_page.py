@@ -12,7 +12,7 @@ import sfumato as sf
 from browser import opened
 from sfumato import charts
 from sfumato.errors import InvalidArgument
-from sfumato.risk.report import Report
+from sfumato.risk.report.report import Report
 
 HOSTILE = "</td><script>document.title='broken'</script><img src=x onerror=\"document.title='broken'\">"
 NAME = "<svg onload=document.title='broken'>"

@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import sfumato as sf
-from sfumato.curator.phases import Phase
+from sfumato.curator.measurement.progress import Phase
 from sfumato.errors import InvalidArgument, SfumatoError
 from sfumato.risk import Estimate
-from sfumato.risk.codes import Coded
-from sfumato.risk.search import LONG, choose_size, estimate
+from sfumato.risk.counting.codes import Coded
+from sfumato.risk.counting.search import LONG, choose_size, estimate
 
 ROWS = {"Age": [28, 31, 31, 44], "Zip code": ["1", "2", "2", "2"], "income": [1.5, 2.5, 3.5, 4.5]}
 

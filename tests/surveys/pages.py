@@ -21,7 +21,7 @@ SENT = """([question, place, draws]) => {
     if (drawn < 0n || drawn >= n) throw new Error(`a draw of ${drawn} below ${n}`);
     return drawn;
   };
-  const sent = Randomise.send(question, place, below);
+  const sent = Randomize.send(question, place, below);
   return used === draws.length ? sent : `used ${used} of ${draws.length} draws`;
 }"""
 
@@ -58,8 +58,8 @@ def answer(page: Page) -> None:
 
 
 def report(page: Page) -> dict[str, str]:
-    """Randomise, and what the page then shows as sent."""
-    page.click("#randomise")
+    """Randomize, and what the page then shows as sent."""
+    page.click("#randomize")
     page.wait_for_selector("#report:not([hidden])")
     found: dict[str, str] = json.loads(page.input_value("#line"))
     return found

@@ -1,4 +1,4 @@
-"""Exact tables of what every randomiser sends: each integer that can be drawn is tried, so nothing is sampled.
+"""Exact tables of what every randomizer sends: each integer that can be drawn is tried, so nothing is sampled.
 
 With odds of 3 or 5/2 the totals are small enough to draw every integer; the code is the same for odds near e**epsilon.
 """
@@ -31,7 +31,7 @@ Table = dict[Any, dict[int, Fraction]]
 
 
 @dataclass(frozen=True)
-class Randomiser:
+class Randomizer:
     """A mechanism, the places of its answers, and all that can be drawn at a place."""
 
     name: str
@@ -45,29 +45,29 @@ class Randomiser:
 
 
 @cache
-def _table(randomiser: Randomiser) -> Table:
+def _table(randomizer: Randomizer) -> Table:
     table = {}
-    for place in randomiser.places:
-        counts = Counter(randomiser.mechanism.output(place, drawn) for drawn in randomiser.draws(place))
+    for place in randomizer.places:
+        counts = Counter(randomizer.mechanism.output(place, drawn) for drawn in randomizer.draws(place))
         total = sum(counts.values())
         table[place] = {output: Fraction(count, total) for output, count in counts.items()}
     return table
 
 
-def block(answers: int, blocks: Any, cost: tuple[Fraction, Fraction] = THREE) -> Randomiser:
+def block(answers: int, blocks: Any, cost: tuple[Fraction, Fraction] = THREE) -> Randomizer:
     mechanism = BlockResponse(cost[0], range(answers), blocks, cost[1])
     name = f"{blocks} of {answers} at {cost[1]}"
-    return Randomiser(name, mechanism, tuple(range(answers)), lambda place: range(mechanism.levels.total))
+    return Randomizer(name, mechanism, tuple(range(answers)), lambda place: range(mechanism.levels.total))
 
 
-def unary(answers: int, cost: tuple[Fraction, Fraction]) -> Randomiser:
+def unary(answers: int, cost: tuple[Fraction, Fraction]) -> Randomizer:
     mechanism = UnaryResponse(cost[0], range(answers), cost[1])
     total = sum(cost[1].as_integer_ratio())
 
     def draws(place: int) -> Iterable[Any]:
         return itertools.product(*(range(2 if i == place else total) for i in range(answers)))
 
-    return Randomiser(f"unary of {answers} at {cost[1]}", mechanism, tuple(range(answers)), draws)
+    return Randomizer(f"unary of {answers} at {cost[1]}", mechanism, tuple(range(answers)), draws)
 
 
 def ticks(boxes: int, most: int) -> tuple[tuple[int, ...], ...]:
@@ -75,24 +75,24 @@ def ticks(boxes: int, most: int) -> tuple[tuple[int, ...], ...]:
     return tuple(each for size in range(most + 1) for each in itertools.combinations(range(boxes), size))
 
 
-def boxes(count: int, every: bool, most: int, cost: tuple[Fraction, Fraction]) -> Randomiser:
+def boxes(count: int, every: bool, most: int, cost: tuple[Fraction, Fraction]) -> Randomizer:
     differing = min(count, 2 * most) if every else 1
     mechanism = BoxResponse(differing * cost[0], range(count), every, most, cost[1])
     total = sum(cost[1].as_integer_ratio())
     every_draw = itertools.product(range(total), repeat=count) if every else ([u] for u in range(count * total))
     listed = list(every_draw)
-    return Randomiser(f"{mechanism.every} {count} boxes, {most}", mechanism, ticks(count, most), lambda place: listed)
+    return Randomizer(f"{mechanism.every} {count} boxes, {most}", mechanism, ticks(count, most), lambda place: listed)
 
 
-def padded(count: int, most: int, blocks: Any) -> Randomiser:
+def padded(count: int, most: int, blocks: Any) -> Randomizer:
     mechanism = PaddedResponse(THREE[0], range(count), most, blocks, THREE[1])
     listed = list(itertools.product(range(most), range(mechanism.inner.levels.total)))
-    return Randomiser(f"padded {count} boxes, {most}, {blocks}", mechanism, ticks(count, most), lambda place: listed)
+    return Randomizer(f"padded {count} boxes, {most}, {blocks}", mechanism, ticks(count, most), lambda place: listed)
 
 
-def scaled(mechanism: Any) -> Randomiser:
+def scaled(mechanism: Any) -> Randomizer:
     places = tuple(range(mechanism.steps + 1))
-    return Randomiser(type(mechanism).__name__, mechanism, places, lambda place: range(mechanism.total))
+    return Randomizer(type(mechanism).__name__, mechanism, places, lambda place: range(mechanism.total))
 
 
 CHOICES = (

@@ -21,7 +21,7 @@ from sfumato.errors import (
     UnknownName,
 )
 from sfumato.surveys.answers import UNCHECKED
-from sfumato.surveys.written import short
+from sfumato.surveys.design_file import short
 from sources import Seeded
 
 SURVEY = sv.design(
@@ -38,7 +38,7 @@ TRUTH = {"smoker": ["yes", "no", "no"], "symptoms": ["cough", "none", "fever; ra
 
 
 def sent() -> dict[str, list[str]]:
-    return sv.randomise_all(SURVEY, TRUTH, Seeded(1))
+    return sv.randomize_all(SURVEY, TRUTH, Seeded(1))
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def sent() -> dict[str, list[str]]:
 )
 def test_answers_outside_the_list_are_refused_with_their_number(answers: dict[str, Any], words: str) -> None:
     with pytest.raises(OutsideRange, match=words):
-        sv.randomise_all(SURVEY, answers)
+        sv.randomize_all(SURVEY, answers)
 
 
 def test_capitals_and_decimal_commas_are_read_where_they_mean_one_thing() -> None:
@@ -84,14 +84,14 @@ def test_files_with_other_separators_say_the_same(tmp_path: Path, apart: str) ->
 def test_one_persons_answers_are_checked_alike() -> None:
     for wrong in ({"smoker": "perhaps"}, {"rent": 9_999}, {"symptoms": ["flu"]}):
         with pytest.raises(OutsideRange, match="must be"):
-            sv.randomise(SURVEY, wrong)
+            sv.randomize(SURVEY, wrong)
     with pytest.raises(UnknownName, match="unknown question 'smoke'"):
-        sv.randomise(SURVEY, {"smoke": "yes"})
+        sv.randomize(SURVEY, {"smoke": "yes"})
 
 
 def test_a_message_never_repeats_a_true_answer() -> None:
     with pytest.raises(OutsideRange) as refusal:
-        sv.randomise_all(SURVEY, {"smoker": ["secretword"], "rent": [5]})
+        sv.randomize_all(SURVEY, {"smoker": ["secretword"], "rent": [5]})
     assert "secretword" not in str(refusal.value)
 
 
@@ -147,7 +147,7 @@ def test_what_no_device_sends_is_refused(column: str, texts: list[str]) -> None:
     survey = sv.design(
         "x", [item.question for item in SURVEY.items], 3, oracles={"symptoms": "every-box", "rent": "duchi"}
     )
-    columns = sv.randomise_all(survey, TRUTH, Seeded(1))
+    columns = sv.randomize_all(survey, TRUTH, Seeded(1))
     with pytest.raises(OutsideRange, match=rf"{column} must hold what its .* mechanism sends; got something else in "):
         sv.estimate(survey, {**columns, column: texts})
 
@@ -177,7 +177,7 @@ def test_files_frames_columns_and_rows_say_the_same(tmp_path: Path) -> None:
 
 def test_whole_numbers_in_a_frame_with_gaps_are_read_and_inexact_ones_are_not() -> None:
     survey = sv.design("x", [sv.one_of("q", "?", [f"a{i}" for i in range(60)])], 0.2, oracles={"q": "subset"})
-    sent = pd.DataFrame(sv.randomise_all(survey, {"q": ["a0", "a1", None]}, Seeded(1)))
+    sent = pd.DataFrame(sv.randomize_all(survey, {"q": ["a0", "a1", None]}, Seeded(1)))
     wanted = sv.estimate(survey, sent).rows
     small = sv.estimate(SURVEY, pd.DataFrame({"smoker": [1.0, 0.0, None], "symptoms": ["00"] * 3, "rent": [1, 0.0, 1]}))
     assert small["smoker"].missing == 1 and small["rent"].people == 3
@@ -254,7 +254,7 @@ def test_true_answers_are_read_from_lines(tmp_path: Path) -> None:
         {"smoker": None, "symptoms": [], "rent": 1},
     ]
     (tmp_path / "true.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    assert sv.randomise_all(SURVEY, tmp_path / "true.jsonl", Seeded(3)) == sv.randomise_all(SURVEY, lines, Seeded(3))
+    assert sv.randomize_all(SURVEY, tmp_path / "true.jsonl", Seeded(3)) == sv.randomize_all(SURVEY, lines, Seeded(3))
 
 
 def test_what_is_no_table_is_refused() -> None:
@@ -268,21 +268,21 @@ def test_what_is_no_table_is_refused() -> None:
 def test_a_device_sends_the_same_again_whatever_the_answer_is_now(tmp_path: Path) -> None:
     """Within a period; a new one has new noise. Chance to see no change in 40 periods: below 1e-9."""
     memory = sv.Memory(tmp_path / "sent.json")
-    first = sv.randomise(SURVEY, {"smoker": "yes", "rent": 700}, memory=memory, entropy=Seeded(1))
+    first = sv.randomize(SURVEY, {"smoker": "yes", "rent": 700}, memory=memory, entropy=Seeded(1))
     for answer in ("no", "yes"):
-        assert sv.randomise(SURVEY, {"smoker": answer, "rent": 1}, memory=memory) == first
-    later = sv.randomise(SURVEY, {"smoker": "no", "symptoms": "none"}, memory=memory)
+        assert sv.randomize(SURVEY, {"smoker": answer, "rent": 1}, memory=memory) == first
+    later = sv.randomize(SURVEY, {"smoker": "no", "symptoms": "none"}, memory=memory)
     assert later["smoker"] == first["smoker"] and later["symptoms"] != ""  # answered for the first time
-    again = sv.randomise(SURVEY, {"symptoms": "cough; rash"}, memory=memory)
+    again = sv.randomize(SURVEY, {"symptoms": "cough; rash"}, memory=memory)
     assert again["symptoms"] == later["symptoms"]
-    periods = {sv.randomise(SURVEY, {"smoker": "yes"}, memory=memory, period=str(i))["smoker"] for i in range(40)}
+    periods = {sv.randomize(SURVEY, {"smoker": "yes"}, memory=memory, period=str(i))["smoker"] for i in range(40)}
     assert periods == {"0", "1"}
 
 
 def test_another_design_has_a_memory_of_its_own_and_no_true_answer_is_in_it(tmp_path: Path) -> None:
     memory, other = sv.Memory(tmp_path / "sent.json"), sv.design("y", [sv.yes_no("smoker", answers=["oui", "non"])], 1)
-    sv.randomise(SURVEY, {"smoker": "yes"}, memory=memory)
-    sv.randomise(other, {"smoker": "oui"}, memory=memory)
+    sv.randomize(SURVEY, {"smoker": "yes"}, memory=memory)
+    sv.randomize(other, {"smoker": "oui"}, memory=memory)
     kept = json.loads((tmp_path / "sent.json").read_text())
     assert len(kept) == 2 and "oui" not in (tmp_path / "sent.json").read_text()
 
@@ -291,7 +291,7 @@ def test_the_question_that_was_drawn_is_kept_too(tmp_path: Path) -> None:
     """Else a device that is asked often would answer all of them in the end."""
     survey = sv.design("x", [sv.yes_no(f"q{i}") for i in range(6)], 1, ask="one")
     memory, answers = sv.Memory(tmp_path / "sent.json"), {f"q{i}": "yes" for i in range(6)}
-    rounds = [sv.randomise(survey, answers, memory=memory) for _ in range(20)]
+    rounds = [sv.randomize(survey, answers, memory=memory) for _ in range(20)]
     assert all(one == rounds[0] for one in rounds) and sum(bool(rounds[0][f"q{i}"]) for i in range(6)) == 1
 
 
@@ -299,13 +299,13 @@ def test_the_question_that_was_drawn_is_kept_too(tmp_path: Path) -> None:
 def test_a_broken_memory_is_refused_and_nothing_is_sent(content: str, tmp_path: Path) -> None:
     (tmp_path / "sent.json").write_text(content)
     with pytest.raises(SfumatoError, match="restore it: to answer without it costs epsilon again"):
-        sv.randomise(SURVEY, {"smoker": "yes"}, memory=sv.Memory(tmp_path / "sent.json"))
+        sv.randomize(SURVEY, {"smoker": "yes"}, memory=sv.Memory(tmp_path / "sent.json"))
     assert (tmp_path / "sent.json").read_text() == content
 
 
 def test_a_memory_that_cannot_be_written_sends_nothing(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match=r"cannot be written: .*; nothing was sent"):
-        sv.randomise(SURVEY, {"smoker": "yes"}, memory=sv.Memory(tmp_path / "no folder" / "sent.json"))
+        sv.randomize(SURVEY, {"smoker": "yes"}, memory=sv.Memory(tmp_path / "no folder" / "sent.json"))
 
 
 def test_one_person_and_many_send_alike() -> None:
@@ -315,8 +315,8 @@ def test_one_person_and_many_send_alike() -> None:
     """
     survey = sv.design("x", [sv.one_of("q", "?", list("abcdefg"))], 1)
     source = Seeded(8)
-    one = np.array([int(sv.randomise(survey, {"q": "c"}, entropy=source)["q"]) for _ in range(4_000)])
-    many = np.array([int(text) for text in sv.randomise_all(survey, {"q": ["c"] * 4_000}, Seeded(9))["q"]])
+    one = np.array([int(sv.randomize(survey, {"q": "c"}, entropy=source)["q"]) for _ in range(4_000)])
+    many = np.array([int(text) for text in sv.randomize_all(survey, {"q": ["c"] * 4_000}, Seeded(9))["q"]])
     for output in np.unique(np.concatenate((one, many))):
         a, b = (one == output).sum(), (many == output).sum()
         assert abs(a - b) < 5.6 * np.sqrt(a + b)

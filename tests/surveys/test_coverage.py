@@ -16,7 +16,7 @@ import pytest
 from scipy.stats import binom
 
 from sfumato import surveys as sv
-from sfumato.surveys.estimating.statistic import Affine, Estimate, effective, proportion
+from sfumato.surveys.estimates.statistic import Affine, Estimate, effective, proportion
 
 QUESTIONS = [sv.yes_no("a"), sv.one_of("b", "?", ["x", "y"]), sv.ordinal("o", "?", ["low", "middle", "high"])]
 SURVEY = sv.design("x", QUESTIONS, 24)

@@ -16,14 +16,14 @@ from scipy.stats import binom
 
 from sfumato import surveys as sv
 from sfumato.errors import InvalidArgument, UnknownName
-from sfumato.surveys.estimating.cross import moments, scores
-from sfumato.surveys.estimating.estimate import _weighed
-from sfumato.surveys.estimating.statistic import Affine, estimates, proportion
-from sfumato.surveys.estimating.tidy import rising, simplex
+from sfumato.surveys.estimates.cross import moments, scores
+from sfumato.surveys.estimates.estimate import _weighed
+from sfumato.surveys.estimates.statistic import Affine, estimates, proportion
+from sfumato.surveys.estimates.tidy import rising, simplex
 from sfumato.surveys.item import Item
 from sfumato.surveys.oracle import choose
 from sources import Seeded
-from surveys.tables import CHOICES, SEVERAL, Randomiser
+from surveys.tables import CHOICES, SEVERAL, Randomizer
 
 LETTERS = list("abcdefghijkl")
 CHOICE = ("response", "subset", "projective", "hadamard", "unary")
@@ -56,7 +56,7 @@ def design(one: str, several: str, number: str, epsilon: int = 3) -> sv.Design:
 def test_estimates_lie_around_the_truth(one: str, several: str, number: str) -> None:
     """Each within 5.6 standard errors: false alarm 2e-8 for each of 18 numbers. A bias of 2 % would be found."""
     survey, truth, people = design(one, several, number, 12), columns(20_000), 20_000
-    found = sv.estimate(survey, sv.randomise_all(survey, truth, Seeded(7)))
+    found = sv.estimate(survey, sv.randomize_all(survey, truth, Seeded(7)))
     shares = {letter: truth["one"].count(letter) / people for letter in LETTERS}
     ticked = {letter: sum(letter in each for each in truth["several"]) / people for letter in LETTERS[:5]}
     for name, true in (("one", shares), ("several", ticked), ("number", {"mean": float(np.mean(truth["number"]))})):
@@ -111,7 +111,7 @@ def test_intervals_of_means_cover(oracle: str, people: int) -> None:
 def test_weights_count_as_copies() -> None:
     """Whole weights give the value of so many copies; the error is not that of so many people."""
     survey = design("response", "one-box", "piecewise")
-    sent = sv.randomise_all(survey, columns(3_000), Seeded(3))
+    sent = sv.randomize_all(survey, columns(3_000), Seeded(3))
     weight = [1 + i % 3 for i in range(3_000)]
     copies = {
         name: [text for text, w in zip(column, weight, strict=True) for _ in range(w)] for name, column in sent.items()
@@ -128,7 +128,7 @@ def test_a_few_people_who_say_the_same_leave_a_doubt(oracle: str) -> None:
     question: Any = sv.one_of("q", "?", LETTERS) if oracle in CHOICE else sv.several_of("q", "?", LETTERS, most=2)
     question = sv.number("q", "?", (0, 1)) if oracle in NUMBER else question
     survey = sv.design("x", [question], 1, oracles={"q": oracle})
-    (sent,) = sv.randomise_all(survey, {"q": ["a" if oracle not in NUMBER else 0.5]}, Seeded(1))["q"]
+    (sent,) = sv.randomize_all(survey, {"q": ["a" if oracle not in NUMBER else 0.5]}, Seeded(1))["q"]
     for row in sv.estimate(survey, {"q": [sent] * 3})["q"].rows:
         assert row.error > 0 and (row.interval[0] < row.interval[1] or row.value != row.tidy)
 
@@ -136,11 +136,11 @@ def test_a_few_people_who_say_the_same_leave_a_doubt(oracle: str) -> None:
 def test_strata_are_weighed_by_their_shares() -> None:
     survey = sv.design("x", [sv.yes_no("smoker")], 2)
     truth = {"smoker": ["yes"] * 9_000 + ["no"] * 1_000, "stratum": ["north"] * 9_000 + ["south"] * 1_000}
-    found = sv.estimate(survey, sv.randomise_all(survey, truth, Seeded(4)), strata={"north": 0.3, "south": 0.7})
+    found = sv.estimate(survey, sv.randomize_all(survey, truth, Seeded(4)), strata={"north": 0.3, "south": 0.7})
     row = found["smoker"]["yes"]
     assert row.value == pytest.approx(0.3, abs=5.6 * row.error) and row.error < 0.03
     with pytest.raises(InvalidArgument, match="strata must name every stratum"):
-        sv.estimate(survey, sv.randomise_all(survey, truth, Seeded(4)), strata={"north": 1})
+        sv.estimate(survey, sv.randomize_all(survey, truth, Seeded(4)), strata={"north": 1})
     with pytest.raises(InvalidArgument, match="must have a column 'stratum'"):
         sv.estimate(survey, {"smoker": ["0", "1"]}, strata={"north": 1})
 
@@ -154,23 +154,23 @@ def test_cross_tables_estimate_pairs(one: str, several: str) -> None:
     survey, people = design(one, several, "duchi", 15), 20_000
     truth = columns(people)
     truth["several"] = [["a"] if x in "abc" else ["b", "c"] for x in truth["one"]]  # depends on the other
-    table = sv.cross_table(survey, sv.randomise_all(survey, truth, Seeded(9)), "one", "several")
+    table = sv.cross_table(survey, sv.randomize_all(survey, truth, Seeded(9)), "one", "several")
     for row in LETTERS:
         for column in LETTERS[:5]:
             true = sum(x == row and column in s for x, s in zip(truth["one"], truth["several"], strict=True)) / people
             cell = table.cell(row, column)
             assert abs(cell.value - true) < 5.8 * cell.error
     with pytest.raises(InvalidArgument, match="a cross table must be of answers"):
-        sv.cross_table(survey, sv.randomise_all(survey, columns(10)), "one", "number")
+        sv.cross_table(survey, sv.randomize_all(survey, columns(10)), "one", "number")
     with pytest.raises(InvalidArgument, match="got 'one' twice"):
-        sv.cross_table(survey, sv.randomise_all(survey, columns(10)), "one", "one")
+        sv.cross_table(survey, sv.randomize_all(survey, columns(10)), "one", "one")
 
 
 @pytest.mark.parametrize("oracle", CHOICE)
 def test_a_persons_scores_are_those_that_are_averaged(oracle: str) -> None:
     """The mean of the scores is the estimate, for every mechanism."""
     survey = design(oracle, "one-box", "duchi")
-    sent = sv.randomise_all(survey, columns(500), Seeded(5))["one"]
+    sent = sv.randomize_all(survey, columns(500), Seeded(5))["one"]
     item = survey.item("one")
     mean = scores(item, item.receive(sent)).mean(0)
     found = [row.value for row in estimates(item, item.receive(sent), None, 0.05)]
@@ -180,7 +180,7 @@ def test_a_persons_scores_are_those_that_are_averaged(oracle: str) -> None:
 def test_running_sums_of_an_ordered_question() -> None:
     survey = sv.design("x", [sv.ordinal("mood", "?", LETTERS[:6])], 2)
     truth = {"mood": [LETTERS[i % 6] for i in range(12_000)]}
-    sent = sv.randomise_all(survey, truth, Seeded(2))
+    sent = sv.randomize_all(survey, truth, Seeded(2))
     for place, row in enumerate(sv.at_most(survey, sent, "mood")):
         assert row.value == pytest.approx((place + 1) / 6, abs=5.6 * row.error + 1e-9)
     tidy = np.cumsum([row.tidy for row in sv.estimate(survey, sent)["mood"].rows])
@@ -195,7 +195,7 @@ def test_rounds_are_combined_with_weights_that_no_answer_moves() -> None:
     for people, epsilon in ((2_000, 1), (8_000, 1), (2_000, 3)):
         survey = sv.design("x", [sv.yes_no("smoker")], epsilon)
         truth = {"smoker": ["yes" if i % 4 == 0 else "no" for i in range(people)]}
-        rounds.append((survey, sv.estimate(survey, sv.randomise_all(survey, truth, Seeded(people + epsilon)))))
+        rounds.append((survey, sv.estimate(survey, sv.randomize_all(survey, truth, Seeded(people + epsilon)))))
     together = sv.combine(rounds)
     yes = together["smoker"]["yes"]
     assert together.guarantee.epsilon == 5 and together["smoker"].people == 12_000  # whoever took part in all
@@ -210,7 +210,7 @@ def test_rounds_are_combined_with_weights_that_no_answer_moves() -> None:
 def test_missing_answers_are_left_out_and_said() -> None:
     survey = sv.design("x", [sv.yes_no("smoker"), sv.yes_no("sport", skip="private")], 4)
     truth = {"smoker": ["yes", None, ""] * 4_000, "sport": ["yes", None, "no"] * 4_000}
-    found = sv.estimate(survey, sv.randomise_all(survey, truth, Seeded(1)))
+    found = sv.estimate(survey, sv.randomize_all(survey, truth, Seeded(1)))
     assert (found["smoker"].people, found["smoker"].missing) == (4_000, 8_000)
     assert "that they did not is seen, not protected" in found["smoker"].notes[0]
     assert found["sport"].missing == 0 and found["sport"]["(no answer)"].value == pytest.approx(1 / 3, abs=0.06)
@@ -218,7 +218,7 @@ def test_missing_answers_are_left_out_and_said() -> None:
 
 def test_each_person_is_asked_one_question() -> None:
     survey = sv.design("x", [sv.yes_no("a"), sv.yes_no("b")], 1, ask="one", shares={"a": 3})
-    sent = sv.randomise_all(survey, {"a": ["yes"] * 8_000, "b": ["no"] * 8_000}, Seeded(1))
+    sent = sv.randomize_all(survey, {"a": ["yes"] * 8_000, "b": ["no"] * 8_000}, Seeded(1))
     assert all(bool(a) != bool(b) for a, b in zip(sent["a"], sent["b"], strict=True))
     found = sv.estimate(survey, sent)
     assert abs(found["a"].people - 6_000) < 5.6 * math.sqrt(1_500)
@@ -241,7 +241,7 @@ def test_what_is_tidy_is_as_near_as_it_can_be() -> None:
 
 def test_intervals_for_all_answers_at_once_are_wider() -> None:
     survey = design("response", "one-box", "duchi")
-    sent = sv.randomise_all(survey, columns(2_000), Seeded(3))
+    sent = sv.randomize_all(survey, columns(2_000), Seeded(3))
     one, every = sv.estimate(survey, sent)["one"], sv.estimate(survey, sent, simultaneous=True)["one"]
     assert all(a.interval[0] >= b.interval[0] and a.value == b.value for a, b in zip(one.rows, every.rows, strict=True))
     assert one["f"].interval != every["f"].interval
@@ -249,7 +249,7 @@ def test_intervals_for_all_answers_at_once_are_wider() -> None:
 
 def test_rows_exports_and_charts() -> None:
     survey = design("response", "one-box", "duchi")
-    found = sv.estimate(survey, sv.randomise_all(survey, columns(2_000), Seeded(3)))
+    found = sv.estimate(survey, sv.randomize_all(survey, columns(2_000), Seeded(3)))
     assert len(found.rows) == 12 + 5 + 1 and found.to_csv().splitlines()[0].startswith("question,answer,estimate")
     assert found.to_dict()["questions"][0]["estimates"][0]["answer"] == "a"
     drawn = found.plot().to_dict()
@@ -270,7 +270,7 @@ def test_expectations_are_met() -> None:
         truth = columns(1_000)["one"]
         shares = np.array([truth.count(letter) / 1_000 for letter in LETTERS])
         off = [
-            [row.value for row in sv.estimate(survey, sv.randomise_all(survey, {"one": truth}, Seeded(s)))["one"].rows]
+            [row.value for row in sv.estimate(survey, sv.randomize_all(survey, {"one": truth}, Seeded(s)))["one"].rows]
             - shares
             for s in range(40)
         ]
@@ -291,21 +291,21 @@ def test_people_for_an_error_are_those_of_the_lectures() -> None:
     assert sv.people_for(both, 0.01) == pytest.approx(2 * sv.people_for(one, 0.01), abs=1)
 
 
-@pytest.mark.parametrize("randomiser", [*CHOICES, *SEVERAL], ids=lambda r: r.name)
-def test_the_moments_of_scores_are_those_of_the_table(randomiser: Randomiser) -> None:
+@pytest.mark.parametrize("randomizer", [*CHOICES, *SEVERAL], ids=lambda r: r.name)
+def test_the_moments_of_scores_are_those_of_the_table(randomizer: Randomizer) -> None:
     """In fractions, from every integer that can be drawn: the mean is 1 or 0, the mean square as stated."""
-    mechanism = randomiser.mechanism
-    known = mechanism.categories if randomiser in CHOICES else mechanism.boxes
+    mechanism = randomizer.mechanism
+    known = mechanism.categories if randomizer in CHOICES else mechanism.boxes
     answers = [f"answer {each}" for each in known]
     question: Any = sv.one_of("q", "?", answers)
-    if randomiser in SEVERAL:
+    if randomizer in SEVERAL:
         question, mechanism = sv.several_of("q", "?", answers, most=mechanism.most), replace(mechanism, boxes=answers)
     else:
         mechanism = replace(mechanism, categories=answers)
     item = Item(question, Fraction(mechanism.epsilon), mechanism)
     stated = moments(item)
-    for place in (randomiser.places[0], randomiser.places[-1]):
-        table = randomiser.table()[place]
+    for place in (randomizer.places[0], randomizer.places[-1]):
+        table = randomizer.table()[place]
         sent = np.array(list(table))
         if item.bits is not None:
             sent = sent.astype(np.uint8)[:, None]

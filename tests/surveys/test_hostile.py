@@ -38,8 +38,8 @@ def test_two_programs_at_once_send_the_same(tmp_path: Path) -> None:
     """Two draws for the same answers would cost twice, and the memory would know of one alone."""
     survey = sv.design("x", [sv.yes_no(f"q{i}") for i in range(20)], 1)
     answers, memory, others = {f"q{i}": "yes" for i in range(20)}, sv.Memory(tmp_path / "sent.json"), []
-    other = Thread(target=lambda: others.append(sv.randomise(survey, answers, memory=memory, entropy=Seeded(2))))
-    mine = sv.randomise(survey, answers, memory=memory, entropy=Interrupted(1, other))
+    other = Thread(target=lambda: others.append(sv.randomize(survey, answers, memory=memory, entropy=Seeded(2))))
+    mine = sv.randomize(survey, answers, memory=memory, entropy=Interrupted(1, other))
     other.join()
     assert others == [mine]
 
@@ -50,7 +50,7 @@ def test_a_memory_adds_up_what_designs_and_periods_cost(tmp_path: Path) -> None:
     assert memory.spent == 0
     for title, period in [("x", ""), ("x", ""), ("x", "2027"), ("X", "")]:
         survey = sv.design(title, [sv.yes_no("smoker")], 0.5)
-        sv.randomise(survey, {"smoker": "yes"}, memory=memory, period=period)
+        sv.randomize(survey, {"smoker": "yes"}, memory=memory, period=period)
     assert memory.spent == Fraction(3, 2)
 
 
@@ -58,7 +58,7 @@ def test_a_memory_adds_up_what_designs_and_periods_cost(tmp_path: Path) -> None:
 def test_a_memory_of_another_shape_is_refused(content: str, tmp_path: Path) -> None:
     (tmp_path / "sent.json").write_text(content)
     with pytest.raises(SfumatoError, match="must be a memory of what was sent"):
-        sv.randomise(SMOKING, {"smoker": "yes"}, memory=sv.Memory(tmp_path / "sent.json"))
+        sv.randomize(SMOKING, {"smoker": "yes"}, memory=sv.Memory(tmp_path / "sent.json"))
 
 
 @pytest.mark.parametrize("text", ["9" * 5_000, "--1", "-", "0_1", "\u0661", "+1", "0x1", "9" * 19])
@@ -69,10 +69,10 @@ def test_a_report_that_no_device_sends_is_refused_whatever_it_is(text: str) -> N
 
 def test_cells_without_a_value_are_missing_answers() -> None:
     given = pd.array(["yes", None, "no"], dtype="string")
-    sent = sv.randomise_all(SMOKING, pd.DataFrame({"smoker": given}))
+    sent = sv.randomize_all(SMOKING, pd.DataFrame({"smoker": given}))
     assert sent["smoker"][1] == "" and all(sent["smoker"][::2])
     rent = sv.design("x", [sv.number("rent", "?", (0, 10))], 1)
-    numbers = sv.randomise_all(rent, pd.DataFrame({"rent": pd.array([1, None, 3], dtype="Int64")}))
+    numbers = sv.randomize_all(rent, pd.DataFrame({"rent": pd.array([1, None, 3], dtype="Int64")}))
     assert numbers["rent"][1] == ""
     received = pd.DataFrame({"smoker": pd.array([0, None, 1], dtype="Int64")})
     assert sv.estimate(SMOKING, received)["smoker"].missing == 1
@@ -87,7 +87,7 @@ def test_cells_without_a_value_are_missing_answers() -> None:
         (sv.yes_no("q"), BoxResponse(1, ("yes", "no"))),
         (sv.several_of("q", "?", list("abc"), most=3), BoxResponse(1, tuple("abc"), True, 1)),
         (sv.number("q", "?", (0, 10)), DuchiResponse(1, (0, 100))),
-        (sv.number("q", "?", (0, 10)), Geometric(1, 1, neighbours="replace")),
+        (sv.number("q", "?", (0, 10)), Geometric(1, 1, neighbors="replace")),
     ],
 )
 def test_a_design_cannot_cost_more_than_it_says(question: Any, mechanism: Any) -> None:

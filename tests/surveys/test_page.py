@@ -17,7 +17,7 @@ from playwright.sync_api import Browser
 
 import sfumato as sf
 from browser import started, visited
-from sfumato.surveys import written
+from sfumato.surveys import design_file as written
 from sfumato.surveys.web.files import read
 from surveys.pages import answer, every_kind, ready, report
 
@@ -46,10 +46,10 @@ def one_question(text: str = "Do you smoke?", **options: Any) -> sf.survey.Desig
 
 
 def people(survey: sf.survey.Design, sent: list[dict[str, str]], **options: Any) -> int:
-    """How many people Python estimates from: those of a page, and one whose answers Python randomised."""
+    """How many people Python estimates from: those of a page, and one whose answers Python randomized."""
     asked = [item.question for item in survey.items]
     answers = {each.name: 1 if isinstance(each, sf.survey.Number) else each.answers[0] for each in asked}
-    found = sf.survey.estimate(survey, [*sent, sf.survey.randomise(survey, answers)], **options)
+    found = sf.survey.estimate(survey, [*sent, sf.survey.randomize(survey, answers)], **options)
     return max(result.people for result in found.results.values())
 
 
@@ -58,7 +58,7 @@ def test_a_whole_visit(browser: Browser, write: Write) -> None:
     with visited(browser, write()) as (page, amiss):
         ready(page)
         assert page.locator("#refusal").is_hidden()
-        assert "Checked here" in page.inner_text("#checked")
+        assert "Checked: these digits match" in page.inner_text("#checked")
         answer(page)
         sent = report(page)
         assert page.locator(".own").all_inner_texts()[1:6] == ["no", "green", "good", "cough; rash", "1225"]
@@ -92,8 +92,8 @@ def test_answers_are_locked_and_a_second_click_changes_nothing(browser: Browser,
         answer(page)
         sent = report(page)
         assert page.locator("#questions input:enabled, #questions select:enabled").count() == 0
-        assert page.locator("#randomise").is_hidden()
-        page.evaluate("() => { for (let i = 0; i < 50; i++) document.getElementById('randomise').click(); }")
+        assert page.locator("#randomize").is_hidden()
+        page.evaluate("() => { for (let i = 0; i < 50; i++) document.getElementById('randomize').click(); }")
         assert json.loads(page.input_value("#line")) == sent
         assert page.evaluate("document.activeElement.id") == "report-title"
 
@@ -166,7 +166,7 @@ def test_the_same_report_is_sent_again_after_a_failure(browser: Browser, write: 
         assert came == []
         page.click("#send")
         page.wait_for_selector("#told:has-text('answered 500')")
-        assert page.inner_text("#send") == "Send again, the same report"
+        assert page.inner_text("#send") == "Send the same report again"
         page.click("#send")
         page.wait_for_selector("#told:has-text('Received')")
         assert page.locator("#send").is_disabled()
@@ -197,16 +197,16 @@ def test_a_page_reaches_its_collector_and_no_other_address(browser: Browser, wri
 
 
 def test_empty_answers_are_sent_as_such_only_when_meant(browser: Browser, write: Write) -> None:
-    """That a question was left out is seen, so the page asks once more; where this is private it is randomised."""
+    """That a question was left out is seen, so the page asks once more; where this is private it is randomized."""
     with visited(browser, write()) as (page, _):
         ready(page)
         page.locator("#q0").get_by_label("yes", exact=True).check()
-        page.click("#randomise")
+        page.click("#randomize")
         assert page.locator("#report").is_hidden()
-        assert page.inner_text("#amiss").startswith("3 questions are not answered (3, 4, 5)")
+        assert page.inner_text("#amiss").startswith("You did not answer 3 questions (3, 4, 5)")
         page.locator("#q3").get_by_label("none of these").check()
-        page.click("#randomise")
-        assert page.inner_text("#amiss").startswith("2 questions are not answered")
+        page.click("#randomize")
+        assert page.inner_text("#amiss").startswith("You did not answer 2 questions")
         sent = report(page)
     assert [name for name, text in sent.items() if not text] == ["health", "rent"]
 
@@ -218,7 +218,7 @@ def test_what_is_no_answer_is_refused_with_words(browser: Browser, write: Write)
         answer(page)
         page.locator("#q3").get_by_label("fever").check()
         page.locator("#q4 input").fill("3000.5")
-        page.click("#randomise")
+        page.click("#randomize")
         assert page.locator("#report").is_hidden()
         assert page.inner_text("#q3-error") == "Tick at most 2."
         assert page.inner_text("#q4-error").startswith("Write one number within these bounds")
@@ -237,7 +237,7 @@ def test_one_question_is_drawn_where_each_device_asks_one(browser: Browser, writ
     with visited(browser, write(survey), first="crypto.getRandomValues = (bytes) => bytes.fill(0);") as (page, _):
         ready(page)
         assert page.locator("#q0").is_visible() and page.locator("#q1").is_hidden()
-        assert "One of 2 questions was drawn" in page.inner_text("#drawn")
+        assert "One of 2 questions was chosen" in page.inner_text("#drawn")
         page.locator("#q0").get_by_label("yes", exact=True).check()
         sent = report(page)
     assert (sent["a"], sent["b"]) == ("0", "")
@@ -248,7 +248,7 @@ def test_within_a_period_the_same_report_is_sent_again(browser: Browser, write: 
     path = write(one_question(), period="2027")
     with visited(browser, path) as (page, _):
         ready(page)
-        assert "this browser keeps what it sent" in page.inner_text("main")
+        assert "this browser stores what it sent" in page.inner_text("main")
         page.locator("#q0").get_by_label("no", exact=True).check()
         first = report(page)
         kept = page.evaluate("() => Object.entries(localStorage)")
@@ -257,7 +257,7 @@ def test_within_a_period_the_same_report_is_sent_again(browser: Browser, write: 
             page.wait_for_selector("#report:not([hidden])")
             again = json.loads(page.input_value("#line"))
             assert {**again, "respondent": ""} == {**first, "respondent": ""}
-        assert page.locator("#questions").is_hidden() and page.locator("#randomise").is_hidden()
+        assert page.locator("#questions").is_hidden() and page.locator("#randomize").is_hidden()
         survey = one_question()
         assert kept == [
             [f"sfumato {written.digest(survey)} 2027", json.dumps({"smoker": first["smoker"]}).replace(" ", "")]
@@ -273,8 +273,8 @@ def test_a_browser_that_cannot_remember_is_not_asked_to(browser: Browser, write:
     with visited(browser, write(one_question(), period="2027"), first=broken) as (page, _):
         ready(page)
         page.locator("#q0").get_by_label("no", exact=True).check()
-        page.click("#randomise")
-        assert "cannot remember" in page.inner_text("#refusal")
+        page.click("#randomize")
+        assert "cannot store what it sent" in page.inner_text("#refusal")
         assert page.locator("#report").is_hidden() and page.locator("#q0 input:enabled").count() == 0
 
 
@@ -283,7 +283,7 @@ def test_a_browser_that_cannot_remember_is_not_asked_to(browser: Browser, write:
 def test_a_browser_without_secure_chance_is_refused(browser: Browser, write: Write, first: str) -> None:
     """Nothing is asked, and no other generator is taken."""
     with visited(browser, write(), first=first) as (page, _):
-        page.wait_for_selector("#refusal:has-text('no secure chance')")
+        page.wait_for_selector("#refusal:has-text('no secure source of randomness')")
         assert page.locator("#questions input:enabled").count() == 0 and page.locator("#act").is_hidden()
 
 
@@ -312,11 +312,11 @@ def test_a_page_by_plain_http_says_that_it_cannot_check_itself(browser: Browser,
         page.goto("http://survey.invalid/survey.html")
         ready(page)
         assert page.evaluate("[isSecureContext, crypto.subtle === undefined]") == [False, True]
-        assert "Not checked here" in page.inner_text("#checked")
+        assert "Not checked:" in page.inner_text("#checked")
         answer(page)
         assert all(report(page).values())
         page.click("#copy")
-        page.wait_for_selector("#told:has-text('copy it by Ctrl + C')")
+        page.wait_for_selector("#told:has-text('Copy it with Ctrl + C')")
     finally:
         context.close()
 
@@ -362,11 +362,11 @@ def test_signs_that_turn_lines_around_are_refused_by_the_design(sign: str) -> No
 
 def test_the_scripts_use_no_weak_chance_and_write_no_html() -> None:
     """And nothing in them ends the element that they stand in."""
-    for name in ("randomise.js", "visit.js", "trial.js"):
+    for name in ("randomize.js", "visit.js", "trial.js"):
         text = read(name)
         assert not re.search(
             r"Math\.random|innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|new Function", text
         )
         assert not re.search(r"</script|<!--|XMLHttpRequest|sendBeacon|WebSocket|import\(", text, re.IGNORECASE)
     assert 'credentials: "omit", referrerPolicy: "no-referrer"' in read("visit.js")
-    assert sum(read(name).count("fetch(") for name in ("randomise.js", "visit.js", "trial.js")) == 1
+    assert sum(read(name).count("fetch(") for name in ("randomize.js", "visit.js", "trial.js")) == 1

@@ -28,7 +28,7 @@ ALL_BYTES = """(n) => {
   const counts = {};
   try {
     for (;;) {
-      const drawn = String(Randomise.below(BigInt(n)));
+      const drawn = String(Randomize.below(BigInt(n)));
       counts[drawn] = (counts[drawn] ?? 0) + 1;
     }
   } catch (error) {
@@ -43,7 +43,7 @@ GIVEN_BYTES = """([n, given]) => {
   const asked = [];
   crypto.getRandomValues = (bytes) => { asked.push(bytes.length); bytes.set(given.splice(0, bytes.length)); };
   try {
-    return [String(Randomise.below(BigInt(n))), asked, given.length];
+    return [String(Randomize.below(BigInt(n))), asked, given.length];
   } finally {
     delete crypto.getRandomValues;
   }
@@ -62,7 +62,7 @@ TREE = """([question, place, least]) => {
       throw "more";
     };
     try {
-      const sent = Randomise.send(question, place, below);
+      const sent = Randomize.send(question, place, below);
       table[sent] = (table[sent] ?? 0) + chance;
     } catch (more) {
       if (more !== "more") throw more;
@@ -98,7 +98,7 @@ def test_every_vector_gives_its_report(page: Page) -> None:
 
 def test_the_hash_of_a_design_is_that_of_python(page: Page) -> None:
     """Of umlauts, quotes and signs of other scripts too."""
-    assert page.evaluate("(design) => Randomise.digest(design)", VECTORS["hash"]["design"]) == VECTORS["hash"]["sha256"]
+    assert page.evaluate("(design) => Randomize.digest(design)", VECTORS["hash"]["design"]) == VECTORS["hash"]["sha256"]
 
 
 @pytest.mark.parametrize("blocks", [Hyperplanes(8, 3), Hyperplanes(9, 3), Hyperplanes(27, 2), Hyperplanes(13, 2),
@@ -192,7 +192,7 @@ def laplace(epsilon: Fraction, steps: int, below: Callable[[int], int]) -> int:
 def test_a_question_is_drawn_by_its_share(page: Page) -> None:
     """Each number that may be drawn leads to one question, as many as its share."""
     questions = [{"name": name, "share": share} for name, share in (("a", 2), ("b", 1), ("c", 3))]
-    script = "([questions, u]) => Randomise.drawn(questions, (n) => (n === 6n ? BigInt(u) : -1n)).name"
+    script = "([questions, u]) => Randomize.drawn(questions, (n) => (n === 6n ? BigInt(u) : -1n)).name"
     assert "".join(page.evaluate(script, [questions, u]) for u in range(6)) == "aabccc"
 
 
@@ -203,10 +203,10 @@ def test_a_number_has_the_place_that_python_gives_it(page: Page, low: str, high:
     question = {"low": low, "high": high, "steps": steps}
     texts = [f"{each / 7:.3f}" for each in range(35)] + ["0", "2.5", "-0.2", "25", "75", "1000", "5", "-5", "3000"]
     inside = [text for text in texts if scale.low <= Fraction(text) <= scale.high]
-    places = page.evaluate("([texts, q]) => texts.map((text) => Randomise.placeOf(text, q))", [inside, question])
+    places = page.evaluate("([texts, q]) => texts.map((text) => Randomize.placeOf(text, q))", [inside, question])
     assert places == [scale.place(Fraction(text)) for text in inside] and len(inside) > 20
     outside = ["-6", "3001", "1e3", "12,5", "", "NaN", "0x10", "1/2/3", "--1"]
-    places = page.evaluate("([texts, q]) => texts.map((text) => Randomise.placeOf(text, q))", [outside, question])
+    places = page.evaluate("([texts, q]) => texts.map((text) => Randomize.placeOf(text, q))", [outside, question])
     assert places == [None] * len(outside)
 
 
@@ -218,7 +218,7 @@ def test_what_a_page_sends_is_estimated_by_python(page: Page) -> None:
     survey = sf.survey.design("Health", [sf.survey.yes_no("smoker", truth=0.5)])
     asked = {"kind": "yes-no", "answers": ["yes", "no"], "skip": "public", "oracle": "response", "odds": ["3", "1"]}
     sent = page.evaluate(
-        "(q) => Array.from({ length: 20000 }, (_, i) => Randomise.send(q, i < 6000 ? 0 : 1, Randomise.below))", asked
+        "(q) => Array.from({ length: 20000 }, (_, i) => Randomize.send(q, i < 6000 ? 0 : 1, Randomize.below))", asked
     )
     found = sf.survey.estimate(survey, {"smoker": sent}, confidence=1 - 1e-6).results["smoker"].rows[0]
     assert 0.2 < found.interval[0] <= 0.3 <= found.interval[1] < 0.4

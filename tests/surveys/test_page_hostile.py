@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 
 import sfumato as sf
 from browser import started, visited
-from sfumato.surveys import written
+from sfumato.surveys import design_file as written
 from surveys.pages import answer, every_kind, ready, report
 
 
@@ -42,7 +42,7 @@ def test_what_was_kept_and_cannot_be_read_is_no_leave_to_draw_anew(browser: Brow
     survey = sf.survey.design("Health", [sf.survey.yes_no("smoker", truth=0.5)])
     first = f"localStorage.setItem('sfumato {written.digest(survey)} 2027', '{{');"
     with visited(browser, sf.survey.page(survey, tmp_path / "survey.html", period="2027"), first=first) as (page, _):
-        page.wait_for_selector("#refusal:has-text('cannot be read')")
+        page.wait_for_selector("#refusal:has-text('cannot read the report it stored')")
         assert page.locator("#act").is_hidden() and page.locator("#q0 input:enabled").count() == 0
 
 

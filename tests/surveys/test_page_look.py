@@ -28,8 +28,8 @@ FAINT = """() => {
   };
   const behind = (element) => {
     for (let each = element; each; each = each.parentElement) {
-      const colour = parse(getComputedStyle(each).backgroundColor);
-      if (colour.length === 3 || colour[3] > 0) return colour;
+      const color = parse(getComputedStyle(each).backgroundColor);
+      if (color.length === 3 || color[3] > 0) return color;
     }
     return [255, 255, 255];
   };
@@ -97,7 +97,7 @@ def test_a_page_can_be_used_by_keyboard_and_screen_reader(browser: Browser, path
         page.locator("#q0 input").first.focus()
         page.keyboard.press("ArrowDown")
         assert page.locator("#q0 input:checked").get_attribute("value") == "1"
-        page.locator("#randomise").focus()
+        page.locator("#randomize").focus()
         page.keyboard.press("Enter")
         page.keyboard.press("Enter")
         assert page.locator("#report").is_visible()
@@ -152,7 +152,7 @@ def test_what_is_printed_is_the_sheet_alone(browser: Browser, path: Path, tmp_pa
     with visited(browser, sf.survey.page(survey, tmp_path / "rent.html")) as (page, _):
         assert page.locator(".sheet").count() == 0
         page.click("text=On paper?")
-        assert "cannot be answered on paper: coins and dice" in page.inner_text("main")
+        assert "chances that coins and dice do not give" in page.inner_text("main")
         page.emulate_media(media="print")
         assert page.locator("main").is_visible()
 
@@ -164,7 +164,7 @@ def test_the_sheet_alone_has_no_script(browser: Browser, tmp_path: Path) -> None
     assert "<script" not in sheet.read_text("utf-8") and "script-src 'none'" in sheet.read_text("utf-8")
     with visited(browser, sheet) as (page, amiss):
         assert page.locator(".sheet .box").count() == 2 and amiss == []
-        assert "at most 75\N{NO-BREAK SPACE}% sure (odds of 3 to 1, epsilon 1.099)" in visible(page)
+        assert "at most 75\N{NO-BREAK SPACE}% certain (odds of 3 to 1, epsilon 1.099)" in visible(page)
 
 
 @pytest.mark.parametrize(("answers", "odds", "own"), [(2, 2, 4), (2, 5, 5), (3, 4, 4), (4, 3, 3), (5, 2, 2)])
@@ -226,11 +226,11 @@ def test_every_mechanism_has_its_chance_in_words() -> None:
     """One sentence each, with a percentage that lies between 0 and 100."""
     words = {}
     for each in VECTORS["vectors"]:
-        item = sf.surveys.written._item({**each["question"], "text": "What?"})
+        item = sf.surveys.design_file._item({**each["question"], "text": "What?"})
         words[item.oracle] = said_chance(item, english())
         assert all(0 < float(part) < 100 for part in re.findall(r"([\d.]+)\N{NO-BREAK SPACE}%", words[item.oracle]))
     assert len(words) == 10 and len(set(words.values())) == 10
-    for epsilon, grade in ((0.3, "can hardly tell"), (1, "can suspect"), (2, "may guess"), (6, "protects little")):
+    for epsilon, grade in ((0.3, "learns little"), (1, "may suspect"), (2, "can guess"), (6, "protects little")):
         assert grade in said_odds(Fraction(str(epsilon)), english())
 
 

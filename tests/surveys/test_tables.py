@@ -1,4 +1,4 @@
-"""What every randomiser promises, from its whole table of probabilities in fractions: no sampling, no tolerance."""
+"""What every randomizer promises, from its whole table of probabilities in fractions: no sampling, no tolerance."""
 
 from __future__ import annotations
 
@@ -18,52 +18,52 @@ from sfumato.mechanisms.local.field import field, prime_power
 from sfumato.mechanisms.local.odds import epsilon_of, read_odds
 from sfumato.rounding import exp_down, exp_up
 from sources import Seeded
-from surveys.tables import ALL, CHOICES, NUMBERS, SEVERAL, Randomiser
+from surveys.tables import ALL, CHOICES, NUMBERS, SEVERAL, Randomizer
 
-each = pytest.mark.parametrize("randomiser", ALL, ids=lambda r: r.name)
+each = pytest.mark.parametrize("randomizer", ALL, ids=lambda r: r.name)
 
 
 @each
-def test_no_output_is_likelier_by_more_than_e_to_the_epsilon(randomiser: Randomiser) -> None:
+def test_no_output_is_likelier_by_more_than_e_to_the_epsilon(randomizer: Randomizer) -> None:
     """For every two answers and every output, in fractions; and some output comes as near as its odds allow."""
-    table, limit = randomiser.table(), exp_down(Fraction(randomiser.mechanism.epsilon))
+    table, limit = randomizer.table(), exp_down(Fraction(randomizer.mechanism.epsilon))
     outputs = set().union(*table.values())
     worst = max(
         theirs[output] / mine[output] for output in outputs for mine in table.values() for theirs in table.values()
     )
     assert all(set(mine) == outputs for mine in table.values())  # none is impossible for one of the answers
     assert worst <= limit
-    if not isinstance(randomiser.mechanism, PaddedResponse) or randomiser.mechanism.most == 1:
+    if not isinstance(randomizer.mechanism, PaddedResponse) or randomizer.mechanism.most == 1:
         assert worst >= limit * Fraction(97, 100)
 
 
 @each
-def test_the_auditor_finds_nothing_in_the_table(randomiser: Randomiser) -> None:
+def test_the_auditor_finds_nothing_in_the_table(randomizer: Randomizer) -> None:
     """By exact probabilities, on the first and the last answer; with a tenth of the epsilon it would."""
-    table, claim = randomiser.table(), randomiser.mechanism.guarantee
+    table, claim = randomizer.table(), randomizer.mechanism.guarantee
     mine, theirs = (
-        {str(o): p for o, p in table[place].items()} for place in (randomiser.places[0], randomiser.places[-1])
+        {str(o): p for o, p in table[place].items()} for place in (randomizer.places[0], randomizer.places[-1])
     )
-    assert not judge(randomiser.name, mine, theirs, claim).refuted
-    less = type(claim)(claim.epsilon / 10, neighbours="replace")
-    assert judge(randomiser.name, mine, theirs, less).refuted
+    assert not judge(randomizer.name, mine, theirs, claim).refuted
+    less = type(claim)(claim.epsilon / 10, neighbors="replace")
+    assert judge(randomizer.name, mine, theirs, less).refuted
 
 
 @each
-def test_probabilities_are_those_that_the_mechanism_states(randomiser: Randomiser) -> None:
-    values: Any = list(randomiser.places)
-    if isinstance(randomiser.mechanism, DuchiResponse | PiecewiseResponse):
-        values = [randomiser.mechanism.scale.number(Fraction(place)) for place in randomiser.places]
-    for place, value in zip(randomiser.places, values, strict=True):
-        for output, probability in randomiser.table()[place].items():
-            stated = randomiser.mechanism.log_probability(output, value)
+def test_probabilities_are_those_that_the_mechanism_states(randomizer: Randomizer) -> None:
+    values: Any = list(randomizer.places)
+    if isinstance(randomizer.mechanism, DuchiResponse | PiecewiseResponse):
+        values = [randomizer.mechanism.scale.number(Fraction(place)) for place in randomizer.places]
+    for place, value in zip(randomizer.places, values, strict=True):
+        for output, probability in randomizer.table()[place].items():
+            stated = randomizer.mechanism.log_probability(output, value)
             assert math.isclose(math.exp(stated), probability, rel_tol=1e-12)
-        assert randomiser.mechanism.log_probability(-1, value) == -math.inf
+        assert randomizer.mechanism.log_probability(-1, value) == -math.inf
 
 
-def agreeing(randomiser: Randomiser, table: dict[int, Fraction], answer: int) -> Fraction:
+def agreeing(randomizer: Randomizer, table: dict[int, Fraction], answer: int) -> Fraction:
     """The probability that an output supports an answer, by the very code that estimates."""
-    mechanism = randomiser.mechanism
+    mechanism = randomizer.mechanism
     outputs = np.array(list(table))
     if not isinstance(mechanism, BlockResponse):  # rows of bits
         return sum((p for output, p in table.items() if output >> answer & 1), Fraction(0))
@@ -71,20 +71,20 @@ def agreeing(randomiser: Randomiser, table: dict[int, Fraction], answer: int) ->
     return sum((p for p, agrees in zip(table.values(), supports, strict=True) if agrees), Fraction(0))
 
 
-@pytest.mark.parametrize("randomiser", CHOICES, ids=lambda r: r.name)
-def test_shares_are_estimated_without_bias_in_fractions(randomiser: Randomiser) -> None:
+@pytest.mark.parametrize("randomizer", CHOICES, ids=lambda r: r.name)
+def test_shares_are_estimated_without_bias_in_fractions(randomizer: Randomizer) -> None:
     """(support - stray) / (agree - stray) is 1 on average for the true answer, and 0 for any other."""
-    mechanism, table = randomiser.mechanism, randomiser.table()
-    for place in randomiser.places:
-        for answer in randomiser.places:
-            mean = (agreeing(randomiser, table[place], answer) - mechanism.stray) / (mechanism.agree - mechanism.stray)
+    mechanism, table = randomizer.mechanism, randomizer.table()
+    for place in randomizer.places:
+        for answer in randomizer.places:
+            mean = (agreeing(randomizer, table[place], answer) - mechanism.stray) / (mechanism.agree - mechanism.stray)
             assert mean == (answer == place)
 
 
-@pytest.mark.parametrize("randomiser", SEVERAL, ids=lambda r: r.name)
-def test_ticks_are_estimated_without_bias_in_fractions(randomiser: Randomiser) -> None:
-    mechanism, table = randomiser.mechanism, randomiser.table()
-    for place in randomiser.places:
+@pytest.mark.parametrize("randomizer", SEVERAL, ids=lambda r: r.name)
+def test_ticks_are_estimated_without_bias_in_fractions(randomizer: Randomizer) -> None:
+    mechanism, table = randomizer.mechanism, randomizer.table()
+    for place in randomizer.places:
         for box in range(len(mechanism.boxes)):
             if isinstance(mechanism, PaddedResponse):
                 inner = mechanism.inner
@@ -98,31 +98,31 @@ def test_ticks_are_estimated_without_bias_in_fractions(randomiser: Randomiser) -
             assert mean == (box in place)
 
 
-@pytest.mark.parametrize("randomiser", NUMBERS, ids=lambda r: r.name)
-def test_numbers_are_estimated_without_bias_and_with_the_variance_stated_in_fractions(randomiser: Randomiser) -> None:
-    mechanism = randomiser.mechanism
-    for place, chances in randomiser.table().items():
+@pytest.mark.parametrize("randomizer", NUMBERS, ids=lambda r: r.name)
+def test_numbers_are_estimated_without_bias_and_with_the_variance_stated_in_fractions(randomizer: Randomizer) -> None:
+    mechanism = randomizer.mechanism
+    for place, chances in randomizer.table().items():
         mean = sum(p * mechanism.value(output) for output, p in chances.items())
         square = sum(p * mechanism.value(output) ** 2 for output, p in chances.items())
         assert mean == place
         assert square - mean**2 == mechanism.variance(place)
 
 
-@pytest.mark.parametrize("randomiser", CHOICES, ids=lambda r: r.name)
-def test_the_stated_spread_is_the_mean_squared_error(randomiser: Randomiser) -> None:
+@pytest.mark.parametrize("randomizer", CHOICES, ids=lambda r: r.name)
+def test_the_stated_spread_is_the_mean_squared_error(randomizer: Randomizer) -> None:
     """Times n, of people who all have the same answer: in fractions, from the table."""
-    mechanism, table = randomiser.mechanism, randomiser.table()
-    for place in randomiser.places:
+    mechanism, table = randomizer.mechanism, randomizer.table()
+    for place in randomizer.places:
         total = Fraction(0)
-        for answer in randomiser.places:
-            chance = agreeing(randomiser, table[place], answer)
+        for answer in randomizer.places:
+            chance = agreeing(randomizer, table[place], answer)
             total += chance * (1 - chance) / (mechanism.agree - mechanism.stray) ** 2
-        assert math.isclose(total / len(randomiser.places), mechanism.spread, rel_tol=1e-12)
+        assert math.isclose(total / len(randomizer.places), mechanism.spread, rel_tol=1e-12)
 
 
-def bulk(randomiser: Randomiser, place: Any, people: int, seed: int) -> list[int]:
-    """What many people send who all have one answer, by the code that randomises many at once."""
-    mechanism = randomiser.mechanism
+def bulk(randomizer: Randomizer, place: Any, people: int, seed: int) -> list[int]:
+    """What many people send who all have one answer, by the code that randomizes many at once."""
+    mechanism = randomizer.mechanism
     if isinstance(mechanism, BoxResponse | PaddedResponse):
         given: Any = np.zeros((people, len(mechanism.boxes)), bool)
         given[:, list(place)] = True
@@ -133,11 +133,11 @@ def bulk(randomiser: Randomiser, place: Any, people: int, seed: int) -> list[int
 
 
 @each
-def test_many_at_once_follow_the_same_table(randomiser: Randomiser) -> None:
+def test_many_at_once_follow_the_same_table(randomizer: Randomizer) -> None:
     """Chi-square, false alarm 1e-7 a test; 20,000 draws find a cell of probability 0.1 that is 10 % off."""
-    place, people = randomiser.places[len(randomiser.places) // 2], 20_000
-    table = randomiser.table()[place]
-    sent = bulk(randomiser, place, people, seed=ALL.index(randomiser))
+    place, people = randomizer.places[len(randomizer.places) // 2], 20_000
+    table = randomizer.table()[place]
+    sent = bulk(randomizer, place, people, seed=ALL.index(randomizer))
     assert set(sent) <= set(table)
     wanted = np.array([float(p) * people for p in table.values()])
     seen = np.array([sent.count(output) for output in table], float)
@@ -181,14 +181,14 @@ def test_what_is_no_prime_power_has_no_field() -> None:
 
 
 @each
-def test_many_at_once_refuse_what_is_no_answer(randomiser: Randomiser) -> None:
+def test_many_at_once_refuse_what_is_no_answer(randomizer: Randomizer) -> None:
     """What is sent for a place beyond the last might be sent for no other, and would name it."""
-    mechanism = randomiser.mechanism
+    mechanism = randomizer.mechanism
     if isinstance(mechanism, BoxResponse | PaddedResponse):
         wrong: list[Any] = [np.ones((2, len(mechanism.boxes) + 1), bool)]
         wrong += [np.ones((2, len(mechanism.boxes)), bool)] if mechanism.most < len(mechanism.boxes) else []
     else:
-        wrong = [np.array([0, len(randomiser.places)]), np.array([-1])]
+        wrong = [np.array([0, len(randomizer.places)]), np.array([-1])]
     for given in wrong:
         with pytest.raises(OutsideRange, match=r"(places|ticks) must be .*; got"):
             mechanism.release_all(given)

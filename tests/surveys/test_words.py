@@ -116,15 +116,15 @@ def test_a_visit_is_in_the_words_of_the_file(browser: Browser, tmp_path: Path) -
                 page.wait_for_selector(f"{each}:not([hidden]):has-text('{SIGN}')")
             said.append(page.inner_text("main"))
 
-        page.click("#randomise")
+        page.click("#randomize")
         look("#amiss")
         page.fill("#q2 input", "x")
-        page.click("#randomise")
+        page.click("#randomize")
         look("#q2-error")
         page.fill("#q2 input", "3")
         page.locator("#q1 input").first.check()
-        page.click("#randomise")
-        page.click("#randomise")
+        page.click("#randomize")
+        page.click("#randomize")
         look("#report", ".means")
         page.click("#forget")
         look("#told")
@@ -171,7 +171,7 @@ def test_words_are_texts_whatever_they_hold(browser: Browser, tmp_path: Path) ->
     with visited(browser, sf.survey.page(survey, tmp_path / "page.html", words=words)) as (page, amiss):
         ready(page)
         assert page.title() == "Α" and page.locator("img").count() == 0 and amiss == []
-        assert evil.strip() in page.inner_text("#randomise") and evil.strip() in page.inner_text("#checked")
+        assert evil.strip() in page.inner_text("#randomize") and evil.strip() in page.inner_text("#checked")
 
 
 def test_the_file_to_translate_says_what_a_page_says(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_the_file_to_translate_says_what_a_page_says(tmp_path: Path) -> None:
         ('language = "uk"', 'language = "u\\"k"', "language must be a tag"),
         ('language = "uk"', "", "words.toml must say its language"),
         ('language = "uk"', 'language = "uk"\ndirection = "up"', "direction must be 'ltr' or 'rtl'; got 'up'"),
-        ("[page]", "[page", "words.toml must be TOML in UTF-8; got something else: .*line 2"),
+        ("[page]", "[page", "words.toml is not TOML: .*line 2"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_named(old: str, new: str, words: str, tmp_path: Path) -> None:

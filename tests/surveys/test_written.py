@@ -13,8 +13,8 @@ import pytest
 from sfumato import surveys as sv
 from sfumato.errors import DesignChanged, InvalidArgument, SfumatoError, SourceNotFound, UnknownName
 from sfumato.mechanisms import Geometric
+from sfumato.surveys.design_file import _item, _question, content, digest, short, write
 from sfumato.surveys.oracle import choose, variance
-from sfumato.surveys.written import _item, _question, content, digest, short, write
 
 ANSWERS = [f"a{i}" for i in range(300)]
 QUESTIONS = (

@@ -17,7 +17,7 @@ from sfumato.accounting import distribution
 from sfumato.checks import Number
 from sfumato.errors import InvalidArgument, ScaleTooLarge
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 from sfumato.privacy.pair import Pair, TwoPoint
 from sfumato.privacy.shifts import merged
 from sfumato.rounding import exp_bounds, exp_up, log_up, sqrt_up
@@ -57,15 +57,15 @@ def _pair(parts: Sequence[Loss], epsilon: Fraction | None) -> Pair | None:
     return None if epsilon is None else TwoPoint(epsilon)
 
 
-def parallel(losses: Iterable[Loss], neighbours: Neighbours | Relation) -> Loss:
+def parallel(losses: Iterable[Loss], neighbors: Neighbors | Relation) -> Loss:
     """The loss of releases on disjoint parts, each loss holding for a part that gains, loses or changes a unit.
 
     >>> cells = [Loss.pure(Fraction(1, 2))] * 12
-    >>> parallel(cells, Neighbours.ADD_REMOVE).epsilon, parallel(cells, Neighbours.REPLACE).epsilon
+    >>> parallel(cells, Neighbors.ADD_REMOVE).epsilon, parallel(cells, Neighbors.REPLACE).epsilon
     (Fraction(1, 2), Fraction(1, 1))
     """
     parts = [Loss.read(loss) for loss in losses]
-    touched = 2 if Neighbours.read(neighbours) is Neighbours.REPLACE else 1
+    touched = 2 if Neighbors.read(neighbors) is Neighbors.REPLACE else 1
     epsilon, rho = _largest([p.epsilon for p in parts], touched), _largest([p.rho for p in parts], touched)
     delta = _largest([loss.delta for loss in parts], touched)
     assert delta is not None

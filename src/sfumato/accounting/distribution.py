@@ -29,7 +29,7 @@ from sfumato.checks import Number
 from sfumato.errors import InvalidArgument, ScaleTooLarge
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 from sfumato.privacy.pair import PRECISION, TINY, Pair
 from sfumato.privacy.shifts import merged
 from sfumato.privacy.unit import Unit
@@ -198,11 +198,11 @@ class LossDistribution:
         return Bracket(max(0.0, min(low, high)), high)
 
     def guarantee(
-        self, delta: Number, *, neighbours: Neighbours | Relation, unit: Unit | str | Iterable[str] = ()
+        self, delta: Number, *, neighbors: Neighbors | Relation, unit: Unit | str | Iterable[str] = ()
     ) -> Guarantee:
         """The promise of all releases together at this delta: the upper end of epsilon, rounded up.
 
-        A loss does not say under which relation it holds, so `neighbours` has to be given: that of the mechanisms.
+        A loss does not say under which relation it holds, so `neighbors` has to be given: that of the mechanisms.
         """
         high = self.epsilon(delta).high
         if high == math.inf:
@@ -210,7 +210,7 @@ class LossDistribution:
                 f"delta must be larger, for no epsilon holds with this one; got {delta!r}; "
                 "give more than the releases' own deltas add up to, for example 1e-6"
             )
-        return Guarantee(max(rounding.printed_up(Fraction(high)), _LEAST_PROMISE), delta, neighbours, unit)
+        return Guarantee(max(rounding.printed_up(Fraction(high)), _LEAST_PROMISE), delta, neighbors, unit)
 
     def _basic(self, delta: Fraction) -> float:
         """Basic composition, where all losses are pure."""
@@ -242,7 +242,7 @@ class Single:
         p, q = (float(mass[0]) for mass in self.pair.above(at))
         grown = math.exp(min(epsilon + math.log(q), 700.0)) if q > TINY else 0.0  # exp(epsilon) alone may overflow
         value, size = p - grown, p + grown
-        for loss, p_atom, _ in self.pair.atoms:
+        for loss, p_atom, _ in self.pair.key_domains:
             if loss > epsilon:
                 value -= p_atom * math.expm1(epsilon - loss)
                 size += p_atom * (1 + min(abs(loss), LARGEST_LOSS))  # the loss itself has a relative error

@@ -105,10 +105,9 @@ class Filter:
             return replace(self, spent=self.spent.plus(loss))
         left = self.remaining
         raise BudgetExhausted(
-            "this costs more than is left; ask for less, or ask the owner for a larger allowance\n"
-            + _row("epsilon", loss.epsilon, left.epsilon)
-            + _row("rho", loss.rho, left.rho)
-            + _row("delta", loss.delta, left.delta)
+            f"Not enough budget: {_row('epsilon', loss.epsilon, left.epsilon)}; {_row('rho', loss.rho, left.rho)}; "
+            f"{_row('delta', loss.delta, left.delta)}.",
+            fix="Ask for less, or ask the owner for a larger budget.",
         )
 
     @property
@@ -124,10 +123,7 @@ class Filter:
 
 
 def _row(name: str, requested: Fraction | None, left: Fraction) -> str:
-    if requested is None:
-        return f"{name:>8}: requested without bound, remaining {up(left):.6g}\n"
-    short = max(_ZERO, requested - left)
-    return f"{name:>8}: requested {up(requested):.6g}, remaining {up(left):.6g}, difference {up(short):.6g}\n"
+    return f"{name} {'without bound' if requested is None else f'{up(requested):.6g}'} requested, {up(left):.6g} left"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.privacy.pair import PRECISION, Atom, Floats, Pair
+from sfumato.privacy.pair import PRECISION, Floats, KeyDomain, Pair
 
 LARGEST_LOSS = 600.0  # beyond it: for the upper bound infinite, for the lower bound this
 _TINY = 1e-290  # what a pair may round to zero
@@ -36,7 +36,7 @@ class Masses:
 
 
 def _differences(below: Floats, above: Floats) -> tuple[Floats, Floats]:
-    """Masses between neighbouring edges and how far off they may be, each from the smaller of its two tails."""
+    """Masses between neighboring edges and how far off they may be, each from the smaller of its two tails."""
     lower = below[1:] < above[:-1]
     mass = np.maximum(np.where(lower, np.diff(below), -np.diff(above)), 0.0)
     size = np.where(lower, below[1:], above[:-1])
@@ -64,7 +64,7 @@ def dominating(pair: Pair, step: float, tail: float) -> Masses:
     finite[:-1] += p - raised
     finite[0] += float(below_p[0]) * (1 + PRECISION) + _TINY
     infinite = float(above_p[-1]) * (1 + PRECISION) + _TINY
-    for loss, p_atom, _ in pair.atoms:
+    for loss, p_atom, _ in pair.key_domains:
         mass = p_atom * (1 + 2 * PRECISION)
         loss = max(loss + PRECISION * abs(loss), first * step) if mass else 0.0
         if loss > LARGEST_LOSS:
@@ -88,7 +88,7 @@ def dominated(pair: Pair, step: float, tail: float) -> Masses:
     q, slack_q = _differences(below_q, above_q)
     p = np.maximum(p - slack, 0.0)
     q = q + slack_q
-    infinite = _add_atoms(pair.atoms, edges, p, q)
+    infinite = _add_atoms(pair.key_domains, edges, p, q)
     kept = p > 0
     p, q, least = p[kept], q[kept], edges[:-1][kept]
     most = np.exp(-np.where(np.isfinite(least), least, 0.0)) * p  # no loss of a cell is below its lower edge
@@ -106,10 +106,10 @@ def _with_ends(p: Floats, q: Floats, pair: Pair, side: int) -> tuple[Floats, Flo
     )
 
 
-def _add_atoms(atoms: tuple[Atom, ...], edges: Floats, p: Floats, q: Floats) -> float:
+def _add_atoms(key_domains: tuple[KeyDomain, ...], edges: Floats, p: Floats, q: Floats) -> float:
     """Put each atom into its cell; return the mass at infinity."""
     infinite = 0.0
-    for loss, p_atom, _ in atoms:
+    for loss, p_atom, _ in key_domains:
         if loss == math.inf:
             infinite += p_atom * (1 - PRECISION)
         elif p_atom > 0:

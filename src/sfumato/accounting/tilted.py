@@ -43,7 +43,7 @@ def significant(x: float) -> float:
 
 
 class Stack:
-    """All masses end to end, for moment generating functions of their sum; `coarse` puts neighbours together."""
+    """All masses end to end, for moment generating functions of their sum; `coarse` puts neighbors together."""
 
     def __init__(self, parts: Parts, coarse: bool = False) -> None:
         indices, masses = [], []

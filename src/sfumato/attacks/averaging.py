@@ -15,15 +15,15 @@ import numpy as np
 
 from sfumato import checks
 from sfumato.attacks.bound import most_right
-from sfumato.attacks.chance import Chance, Floats, Integers
 from sfumato.attacks.outcome import Outcome, Side
-from sfumato.attacks.own import Own
 from sfumato.attacks.settings import ASKING, MOST_ROWS, Settings, at_most
+from sfumato.attacks.simulation import Chance, Floats, Integers
+from sfumato.attacks.user_table import Own
 from sfumato.attacks.world import Declared, Release, Rows, Tally, numbers, world
 from sfumato.charts import Point
 from sfumato.dataset.column import column as declare
 from sfumato.errors import InvalidArgument
-from sfumato.plan.node import quoted
+from sfumato.plan.syntax.node import quoted
 
 STORY = (
     "A system adds noise to every count, new noise each time, and keeps no account. "
@@ -65,8 +65,8 @@ def averaging(
     table, known = _without_some(places, keys, here)
     questions = _questions(name if data is None else quoted(name), count)
     with world({"people": {name: table}}, {"people": Declared({name: declare(keys=keys)})}) as made:
-        guarded = made.guarded(settings.allowance)
-        naive = Fresh(made.raw(), 1 / float(settings.allowance), settings.chance("noise"))
+        guarded = made.guarded(settings.budget)
+        naive = Fresh(made.raw(), 1 / float(settings.budget), settings.chance("noise"))
         raw = _collect(naive, questions, name, keys, settings, 0)
         private = _collect(guarded, questions, name, keys, settings, 1)
     truth = known + here
@@ -95,7 +95,7 @@ def _outcome(
         confidence=settings.sure,
         stopped=(
             f"the same question gets the stored answer ({repeated:,} times here), which tells nothing new; in other "
-            f"words it is charged again, and once epsilon {float(settings.allowance):g} is spent it is refused."
+            f"words it is charged again, and once epsilon {float(settings.budget):g} is spent it is refused."
         ),
         curve=curve,
     )
@@ -159,7 +159,7 @@ def _side(name: str, answers: Floats, known: Integers, here: Any, release: Relea
 def _curve(raw: Floats, private: Floats, truth: Integers, settings: Settings) -> tuple[Point, ...]:
     """The root mean square error of the mean of the first m answers, with two standard errors over the villages."""
     found = []
-    one = math.sqrt(2) / float(settings.allowance)
+    one = math.sqrt(2) / float(settings.budget)
     for series, answers in (("no ledger", raw), ("curator", private)):
         sizes = [2**i for i in range(20) if 2**i <= len(raw)]
         for m in sizes:

@@ -16,19 +16,19 @@ import numpy as np
 from sfumato import checks
 from sfumato.attacks.bound import EVEN, most_right
 from sfumato.attacks.outcome import Outcome
-from sfumato.attacks.own import Own
 from sfumato.attacks.settings import ASKING, MOST_ROWS, Settings, at_most
+from sfumato.attacks.user_table import Own
 from sfumato.attacks.world import Declared, Release, Rows, Tally, Values, in_digits, number, world
 from sfumato.dataset.column import Column
 from sfumato.dataset.column import column as declare
 from sfumato.errors import InvalidArgument
-from sfumato.plan.node import quoted, text_literal
+from sfumato.plan.syntax.node import quoted, text_literal
 
 Kind = Literal["sum", "mean", "count", "refusal"]
 Number = float | None
 
 STORIES: dict[str, str] = {
-    "sum": "Hilda's neighbour may not see her income, but may ask for sums over the whole village. "
+    "sum": "Hilda's neighbor may not see her income, but may ask for sums over the whole village. "
     "He asks for the sum of all incomes, and for the sum of all but Hilda's.",
     "mean": "The village publishes its mean income. All others put their incomes together and subtract.",
     "count": "Only one man of 21 took part in a survey about drugs. "
@@ -102,7 +102,7 @@ def _play(kind: Kind, case: _Case, trials: int, settings: Settings) -> Outcome:
         worlds = [stack.enter_context(world({"people": each}, declared)) for each in case.tables]
         for place, coin in enumerate(coins):
             raw: Release = worlds[coin].raw()
-            guarded = worlds[coin].guarded(settings.allowance, len(case.questions))
+            guarded = worlds[coin].guarded(settings.budget, len(case.questions))
             for release, tally in ((Suppressed(raw) if kind == "refusal" else raw, exact), (guarded, private)):
                 answers = [_only(release.ask(question)) for question in case.questions]
                 if place == 0:
@@ -162,7 +162,7 @@ class Suppressed:
 
 
 def _made_up(kind: Kind, people: int, settings: Settings) -> _Case:
-    names = np.array(["Hilda", *(f"neighbour {i}" for i in range(1, people))], dtype=object)
+    names = np.array(["Hilda", *(f"neighbor {i}" for i in range(1, people))], dtype=object)
     if kind in ("sum", "mean"):
         return _amounts(kind, "name", "income", names, _incomes(people, settings), (LOW, HIGH), _BOUNDS, "Hilda")
     took = np.where(settings.chance("drugs").shares(people) < 0.2, "yes", "no").astype(object)

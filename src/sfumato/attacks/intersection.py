@@ -17,12 +17,13 @@ import numpy as np
 from sfumato import checks
 from sfumato.attacks.bound import most_right
 from sfumato.attacks.outcome import Outcome
-from sfumato.attacks.own import Own
 from sfumato.attacks.settings import ASKING, Settings, making
+from sfumato.attacks.user_table import Own
 from sfumato.attacks.world import Declared, Release, Tally, in_digits, numbers, world
 from sfumato.dataset.column import column as declare
 from sfumato.errors import InvalidArgument
-from sfumato.plan.node import quoted, text_literal
+from sfumato.phrases import Option, Phrase
+from sfumato.plan.syntax.node import quoted, text_literal
 
 STORY = (
     "Alice, 28, from zip code 13012, was in two hospitals, and each publishes its patients so that nobody is alone: "
@@ -109,7 +110,7 @@ def intersection(
         for place, truth in enumerate(drawn):
             for release, tally in (
                 (worlds[truth].raw(), exact),
-                (worlds[truth].guarded(settings.allowance, 2), private),
+                (worlds[truth].guarded(settings.budget, 2), private),
             ):
                 found = [_counts(release, q, p.secret, keys) for q, p in zip(questions, parts, strict=True)]
                 if place == 0:
@@ -131,7 +132,7 @@ def intersection(
         guarantee=settings.promise,
         confidence=settings.sure,
         stopped=(
-            "promises add up: both tables share one allowance, and two answers give away no more than their sum says, "
+            "promises add up: both tables share one budget, and two answers give away no more than their sum says, "
             "whoever is in both. Being one of k and being one of k do not add up."
         ),
         seen=(*_seen(keys, shown), *(_ALONE if data is None else ())),
@@ -192,7 +193,9 @@ def _own(
     other_group: Mapping[str, object] | None,
 ) -> tuple[_Part, _Part]:
     if data is None or other is None:
-        raise InvalidArgument("two tables must be given; got one; give data and other")
+        raise InvalidArgument(
+            "two tables must be given; got one", fix=Phrase("give both: ", Option("data"), " and ", Option("other"))
+        )
     return _own_part(data, secret, group, "group"), _own_part(other, secret, other_group, "other_group")
 
 
@@ -200,7 +203,10 @@ def _own_part(data: object, secret: str | None, group: Mapping[str, object] | No
     own = Own.read(data, needs=2)
     wanted = own.column(secret, "secret")
     if not group:
-        raise InvalidArgument(f"{option} must say in which group of {own.label} the person is; got none; name a column")
+        raise InvalidArgument(
+            Phrase(Option(option), f" must say in which group of {own.label} the person is; got none"),
+            fix="name a column",
+        )
     known = {own.column(name, option): str(value) for name, value in group.items()}
     columns = {name: [str(each) for each in own.values(name)] for name in own.columns}
     inside = [i for i in range(own.size) if all(columns[name][i] == value for name, value in known.items())]

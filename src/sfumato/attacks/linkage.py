@@ -15,14 +15,15 @@ import numpy as np
 
 from sfumato import checks
 from sfumato.attacks.bound import most_right
-from sfumato.attacks.chance import Chance
 from sfumato.attacks.outcome import Outcome, percent
-from sfumato.attacks.own import Own
 from sfumato.attacks.settings import ASKING, MOST_ROWS, Settings, at_most, making
+from sfumato.attacks.simulation import Chance
+from sfumato.attacks.user_table import Own
 from sfumato.attacks.world import Declared, Release, Tally, in_digits, numbers, world
 from sfumato.dataset.column import column as declare
 from sfumato.errors import InvalidArgument
-from sfumato.plan.node import quoted, text_literal
+from sfumato.phrases import Option, Phrase
+from sfumato.plan.syntax.node import quoted, text_literal
 
 STORY = (
     "A hospital gives diagnoses to research without names, but with zip code, sex and birth date. "
@@ -86,7 +87,7 @@ def linkage(
         with world({"patients": _table(case, secrets)}, declared) as made:
             for target in (case.targets[place] for place in places):
                 asked.append(_question(case, target))
-                for release, tally in ((made.raw(), exact), (made.guarded(settings.allowance), private)):
+                for release, tally in ((made.raw(), exact), (made.guarded(settings.budget), private)):
                     found = _counts(release, asked[-1], case)
                     shown += [found] if len(asked) == 1 else []
                     tally.count(case.keys[int(np.argmax(found))] == secrets[target], release)
@@ -194,7 +195,9 @@ def _own(data: object, columns: Sequence[str] | str, secret: str | None, outside
     wanted = own.column(secret, "secret")
     listed = [columns] if isinstance(columns, str) else list(columns)
     if not listed:
-        raise InvalidArgument("columns must name what others know; got none; for example zip, sex and born")
+        raise InvalidArgument(
+            Phrase(Option("columns"), " must name what others know; got none"), fix="for example zip, sex and born"
+        )
     known = tuple(own.column(each, "columns") for each in listed)
     if wanted in known:
         raise InvalidArgument(f"secret must not be among the columns that others know; got {wanted!r}; leave it out")

@@ -1,7 +1,7 @@
 """Membership: whether somebody is among the data, from nothing but how frequent many traits are in them.
 
 Homer and others 2008; Dwork, Smith, Steinke, Ullman and Vadhan 2015. A person's own traits pull every frequency a
-little towards them. Each pull is tiny, but a thousand of them add up: with d traits and n people among the data the two
+little toward them. Each pull is tiny, but a thousand of them add up: with d traits and n people among the data the two
 cases are about sqrt(d / n) standard deviations apart.
 
 The attacker estimates n from the counts and guesses each person by herself, inside if her pull is above the middle of
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from sfumato import checks
 from sfumato.attacks.bound import most_right
-from sfumato.attacks.chance import Floats
 from sfumato.attacks.outcome import Outcome
-from sfumato.attacks.own import Own
 from sfumato.attacks.settings import Settings
+from sfumato.attacks.simulation import Floats
+from sfumato.attacks.user_table import Own
 from sfumato.attacks.world import Declared, Release, Tally, numbers, world
 from sfumato.dataset.column import column as declare
 from sfumato.errors import InvalidArgument
@@ -59,9 +59,9 @@ def membership(
     settings.allow(0.2 + count * many * 2e-6)
     inside = settings.chance("members").below(2, count).astype(bool)
     who, what = np.nonzero(has[inside])
-    declared = Declared({"trait": declare(keys=range(many))}, unit="person", most_rows=most)
+    declared = Declared({"trait": declare(keys=range(many))}, unit="person", max_rows_per_unit=most)
     with world({"traits": {"person": who, "trait": what}}, {"traits": declared}) as made:
-        raw, guarded = made.raw(), made.guarded(settings.allowance)
+        raw, guarded = made.raw(), made.guarded(settings.budget)
         counts = [_counts(each, many) for each in (raw, guarded)]
     settings.progress(2, 2)
     guessed = [guesses(has, frequent, each, share) for each in counts]
@@ -90,7 +90,7 @@ def membership(
 
 
 def guesses(has: NDArray[np.bool_], frequent: Floats, counts: Floats, share: float) -> NDArray[np.bool_]:
-    """Who is inside: towards whose traits the counts are pulled; rare traits tell more, so they weigh more.
+    """Who is inside: toward whose traits the counts are pulled; rare traits tell more, so they weigh more.
 
     A member pulls by 1 / members. If the candidates' own frequencies are compared with, each of them has pulled those
     by `share` already.

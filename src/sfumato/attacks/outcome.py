@@ -8,7 +8,7 @@ from typing import Any
 
 from sfumato.attacks.picture import Level, beside, by_powers, with_levels
 from sfumato.audit.proportion import at_least, at_most
-from sfumato.charts import GREY, ORANGE, Names, Point
+from sfumato.charts import GRAY, ORANGE, Names, Point
 from sfumato.privacy.guarantee import About, Guarantee
 
 _REPEATING = "Repeating wears noise off, unless answers are stored"
@@ -160,7 +160,7 @@ class Outcome:
         sides = (self.raw, *self.others, self.curator)
         points = [Point(side.name, 100 * side.success, 100 * side.low, 100 * side.high) for side in sides]
         levels = (
-            Level(100 * self.guessing, f"guessing: {percent(self.guessing)}", GREY),
+            Level(100 * self.guessing, f"guessing: {percent(self.guessing)}", GRAY),
             Level(100 * self.bound, f"the most any attacker can reach: {percent(self.bound)}", ORANGE),
         )
         subtitle = (
@@ -190,7 +190,7 @@ class Outcome:
             "kept": self.kept,
             "about": self.about,
             "epsilon": float(self.guarantee.epsilon),
-            "neighbours": self.guarantee.neighbours.value,
+            "neighbors": self.guarantee.neighbors.value,
             "confidence": self.confidence,
             "seen": [{"what": what, "raw": raw, "curator": curator} for what, raw, curator in self.seen],
             "verdict": self.verdict,

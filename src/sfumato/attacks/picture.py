@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.charts import BLUE, GREY, ORANGE, PALE, Names, Point, inert
+from sfumato.charts import BLUE, GRAY, ORANGE, PALE, Names, Point, inert
 
 _WIDTH, _HEIGHT, _PADDING = 480, 300, 12
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A height that a whole chart is compared with, its words and its colour."""
+    """A height that a whole chart is compared with, its words and its color."""
 
     value: float
     words: str
@@ -25,7 +25,7 @@ def with_levels(points: Sequence[Point], levels: Sequence[Level], names: Names) 
     """Shares in percent with error bars, lying, and upright lines at the levels, which a legend explains."""
     import altair
 
-    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
+    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GRAY)
     base = altair.Chart(altair.InlineData(values=_rows(points)), title=title)
     along = altair.Scale(domain=[0, 100], nice=False)
     up = altair.Y("label", type="nominal", title=names.label or None, sort=None, axis=altair.Axis(labelLimit=220))
@@ -39,8 +39,8 @@ def with_levels(points: Sequence[Point], levels: Sequence[Level], names: Names) 
         y=up,
         color=altair.condition(is_last, altair.value(BLUE), altair.value(PALE)),
     )
-    errors = base.mark_rule(strokeWidth=2, color=GREY).encode(x=across("low"), x2="high", y=up)
-    caps = [base.mark_tick(thickness=2, size=8, color=GREY).encode(x=across(end), y=up) for end in ("low", "high")]
+    errors = base.mark_rule(strokeWidth=2, color=GRAY).encode(x=across("low"), x2="high", y=up)
+    caps = [base.mark_tick(thickness=2, size=8, color=GRAY).encode(x=across(end), y=up) for end in ("low", "high")]
     told = altair.Scale(domain=[each.words for each in levels], range=[each.color for each in levels])
     rows = [{"level": each.value, "words": each.words} for each in levels]
     lines = (
@@ -57,14 +57,14 @@ def with_levels(points: Sequence[Point], levels: Sequence[Level], names: Names) 
 
 
 def by_powers(points: Sequence[Point], names: Names) -> Any:
-    """Lines with error bars on two axes of powers, on which a power law is straight; series by colour."""
+    """Lines with error bars on two axes of powers, on which a power law is straight; series by color."""
     import altair
 
-    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
+    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GRAY)
     base = altair.Chart(altair.InlineData(values=_rows(points)), title=title)
     powers = altair.Scale(type="log", nice=True)
-    colour = altair.Color(
-        "series", type="nominal", title=names.series or None, sort=None, scale=altair.Scale(range=[ORANGE, GREY, BLUE])
+    color = altair.Color(
+        "series", type="nominal", title=names.series or None, sort=None, scale=altair.Scale(range=[ORANGE, GRAY, BLUE])
     )
     along = altair.Scale(type="log", nice=False, padding=_PADDING)
     across = altair.X("label", type="quantitative", title=names.label, scale=along)
@@ -72,13 +72,13 @@ def by_powers(points: Sequence[Point], names: Names) -> Any:
     def up(field: str) -> Any:
         return altair.Y(field, type="quantitative", title=names.value, scale=powers)
 
-    lines = base.mark_line(point=True).encode(x=across, y=up("value"), color=colour)
-    errors = base.mark_rule(strokeWidth=2).encode(x=across, y=up("low"), y2="high", color=colour)
+    lines = base.mark_line(point=True).encode(x=across, y=up("value"), color=color)
+    errors = base.mark_rule(strokeWidth=2).encode(x=across, y=up("low"), y2="high", color=color)
     return altair.layer(lines, errors).properties(width=_WIDTH * 2 // 3, height=_HEIGHT)
 
 
 def beside(*charts: Any) -> Any:
-    """Charts beside each other, each with its own colours."""
+    """Charts beside each other, each with its own colors."""
     import altair
 
     return altair.hconcat(*charts).resolve_scale(color="independent")

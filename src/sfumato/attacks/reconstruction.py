@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from sfumato import checks
 from sfumato.attacks.bound import most_right
-from sfumato.attacks.chance import Chance, Floats, Integers
 from sfumato.attacks.outcome import Outcome, Side
-from sfumato.attacks.own import Own
 from sfumato.attacks.settings import ASKING, Settings
+from sfumato.attacks.simulation import Chance, Floats, Integers
+from sfumato.attacks.user_table import Own
 from sfumato.attacks.world import Declared, Release, number, world
 from sfumato.dataset.column import column as declare
 from sfumato.errors import InvalidArgument
+from sfumato.phrases import Option, Phrase
 
 Method = Literal["least-squares", "linear-program"]
 Noise = tuple[Literal["uniform", "gaussian", "laplace"], float]
@@ -79,7 +80,7 @@ def reconstruction(
     asked = [_question(each) for each in members]
     tables = {"people": {"person": np.arange(size), "secret": bits}}
     with world(tables, {"people": Declared({"secret": declare(keys=[0, 1])})}) as made:
-        raw, guarded = made.raw(), made.guarded(settings.allowance, count)
+        raw, guarded = made.raw(), made.guarded(settings.budget, count)
         exact, private = _answers(raw, asked, settings, 0), _answers(guarded, asked, settings, 1)
     chance = settings.chance("noise")
     blurred = [(_WORDS[kind].format(scale), exact + _drawn(chance, kind, scale, count)) for kind, scale in listed]
@@ -94,7 +95,7 @@ def reconstruction(
 
 def _outcome(settings: Settings, asked: Sequence[str], beliefs: tuple[float, float], sides: Sequence[Side]) -> Outcome:
     size, promise = sides[-1].trials, settings.promise
-    scale = len(asked) / float(settings.allowance)
+    scale = len(asked) / float(settings.budget)
     return Outcome(
         attack="reconstruction",
         story=STORY,
@@ -110,7 +111,7 @@ def _outcome(settings: Settings, asked: Sequence[str], beliefs: tuple[float, flo
         guarantee=promise,
         confidence=settings.sure,
         stopped=(
-            f"every question is charged, and {len(asked):,} of them share one allowance, so each count gets noise of "
+            f"every question is charged, and {len(asked):,} of them share one budget, so each count gets noise of "
             f"scale {scale:,.0f} among {size:,} people: few questions with little noise or many with much, not both."
         ),
     )
@@ -155,7 +156,10 @@ def _answers(release: Release, asked: Sequence[str], settings: Settings, before:
 def _checked(noise: Noise) -> Noise:
     kind, scale = noise
     if kind not in _WORDS:
-        raise InvalidArgument(f"noise must be uniform, gaussian or laplace; got {kind!r}; for example uniform 2")
+        raise InvalidArgument(
+            f"noise must be uniform, gaussian or laplace; got {kind!r}",
+            fix=Phrase("for example ", Option("noise", ("uniform", 2))),
+        )
     return kind, float(checks.positive(scale=scale))
 
 

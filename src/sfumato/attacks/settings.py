@@ -8,11 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from sfumato import checks
-from sfumato.attacks.chance import Chance
+from sfumato.attacks.simulation import Chance
 from sfumato.attacks.world import Progress, silent
-from sfumato.dataset.name import nearest
 from sfumato.errors import InvalidArgument, TakesLong, UnknownName
+from sfumato.phrases import Option, Phrase
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.suggestions import nearest
 
 MOST_ROWS = 1_000_000  # of a table, which is held in memory
 EPSILON, CONFIDENCE, SEED, PATIENCE = 0.5, 0.95, 1, 600.0
@@ -54,7 +55,7 @@ class Settings:
         return Guarantee(self.epsilon)
 
     @property
-    def allowance(self) -> Fraction:
+    def budget(self) -> Fraction:
         """Epsilon, exactly."""
         return self.promise.epsilon
 
@@ -71,8 +72,8 @@ class Settings:
         """Refuse what would take longer than is allowed."""
         if seconds > self.patience:
             raise TakesLong(
-                f"an attack must take at most {in_words(self.patience)}; this one would take about "
-                f"{in_words(seconds)}; take less of it, or allow it: patience={seconds:.0f}"
+                f"an attack must take at most {in_words(self.patience)}; this one would take about {in_words(seconds)}",
+                fix=Phrase("take less of it, or allow it: ", Option("patience", round(seconds))),
             )
 
 

@@ -6,7 +6,6 @@ An attacker sees a `Release`: a question goes in, rows come out, or None where i
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,13 +14,15 @@ from math import floor
 from typing import Any, Protocol
 
 from sfumato.attacks.outcome import Side
-from sfumato.curator.answer import AGAIN
+from sfumato.curator.answers.answer import AGAIN
 from sfumato.curator.curator import Curator
 from sfumato.dataset.column import Column
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table, table
+from sfumato.embedded import spill
+from sfumato.embedded.database import connected
 from sfumato.errors import BudgetExhausted, InvalidArgument
-from sfumato.plan.node import quoted, text_literal
+from sfumato.plan.syntax.node import quoted, text_literal
 
 Rows = list[dict[str, Any]]
 Progress = Callable[[int, int], None]
@@ -50,7 +51,7 @@ class Declared:
 
     columns: Mapping[str, Column]
     unit: str | None = None
-    most_rows: int | None = None
+    max_rows_per_unit: int | None = None
 
 
 class World:
@@ -67,7 +68,9 @@ class World:
             engine.execute(f"CREATE TABLE {quoted(name)} AS SELECT * FROM given")
             engine.unregister("given")
             engine.execute(f"COPY {quoted(name)} TO {text_literal(path)} (FORMAT parquet)")
-            self._declared[name] = table(path, unit=word.unit, columns=word.columns, most_rows=word.most_rows)
+            self._declared[name] = table(
+                path, unit=word.unit, columns=word.columns, max_rows_per_unit=word.max_rows_per_unit
+            )
         engine.execute("SET enable_external_access = false")
 
     def raw(self) -> Raw:
@@ -75,22 +78,20 @@ class World:
         return Raw(self._engine)
 
     def guarded(self, epsilon: Fraction, questions: int = 1) -> Guarded:
-        """A new curator, whose whole allowance is shared by so many questions."""
+        """A new curator, whose whole budget is shared by so many questions."""
         each = Fraction(floor(epsilon * _UNITS / questions), _UNITS)  # the ledger would round it up
         if not each:
             least = questions / _UNITS
             raise InvalidArgument(
                 f"epsilon must be {least:g} or more for {questions:,} questions; got {float(epsilon):g}; ask fewer"
             )
-        return Guarded(Curator(self._declared, allowance=epsilon), each)
+        return Guarded(Curator(self._declared, budget=epsilon), each)
 
 
 @contextmanager
 def world(tables: Mapping[str, Values], declared: Mapping[str, Declared]) -> Iterator[World]:
     """Make a world of these tables."""
-    import duckdb
-
-    with tempfile.TemporaryDirectory(prefix="sfumato-attack-") as folder, duckdb.connect() as engine:
+    with spill.temporary() as folder, connected() as engine:  # the rows may be a user's own
         yield World(folder, engine, tables, declared)
 
 
@@ -117,7 +118,7 @@ class Guarded:
         self.answered = self.repeated = self.refused = 0
 
     def ask(self, question: str) -> Rows | None:
-        """The rows of a private answer; None once the allowance is used up."""
+        """The rows of a private answer; None once the budget is used up."""
         try:
             answer = self.curator.ask(question, epsilon=self._each, analyst="attacker")
         except BudgetExhausted:

@@ -4,8 +4,8 @@ from sfumato.audit.exact import ExactFinding, judge
 from sfumato.audit.finding import Finding, Tested
 from sfumato.audit.game import Game, game
 from sfumato.audit.picture import draw_finding
-from sfumato.audit.question import Recorded, record_question
-from sfumato.audit.recorder import Recorder, record, violations
+from sfumato.audit.sql.question import Recorded, record_question
+from sfumato.audit.sql.recorder import Recorder, record, violations
 from sfumato.audit.zoo import ZOO, Broken
 
 __all__ = [

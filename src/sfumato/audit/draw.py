@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from sfumato.entropy import Entropy
 from sfumato.errors import MechanismFailed, SfumatoError
+from sfumato.phrases import Option, Phrase
 
 Outputs = Sequence[Any] | NDArray[Any]
 Sample = Callable[[Any, int, Entropy], Outputs]
 Progress = Callable[[int, int], None]
-_CHUNK = 8_192  # always the same sizes, so that a repeatable source gives repeatable outputs
+CHUNK = 8_192  # always the same sizes, so that a repeatable source gives repeatable outputs
 
 
 class _TooLong(BaseException):
@@ -52,8 +53,8 @@ class Patience:
             yield check
         except _TooLong:
             raise MechanismFailed(
-                f"all samples must be drawn within {self.seconds:g} seconds; got {sum(drawn):,} by then; "
-                "take fewer samples, or allow more time"
+                f"all samples must be drawn within {self.seconds:g} seconds; got {sum(drawn):,} by then",
+                fix=Phrase("take fewer ", Option("samples"), ", or allow more time: ", Option("limit")),
             ) from None
         finally:
             if alarms:
@@ -83,7 +84,7 @@ def _draw_one(
     pieces: list[Outputs] = []
     left = count
     while left:
-        size = min(left, _CHUNK, 8 * len(pieces[-1]) if pieces else 1)  # what fails at once is told at once
+        size = min(left, CHUNK, 8 * len(pieces[-1]) if pieces else 1)  # what fails at once is told at once
         check()
         pieces.append(_piece(sample, value, size, entropy))
         left -= size
@@ -108,15 +109,26 @@ def words(error: BaseException) -> str:
 
 
 def _piece(sample: Sample, value: Any, size: int, entropy: Entropy) -> Outputs:
-    try:
+    with trying():
         piece = sample(value, size, entropy)
+    return checked(piece, size)
+
+
+@contextmanager
+def trying() -> Iterator[None]:
+    """Call a mechanism: whatever it raises is told in one line."""
+    try:
+        yield
     except SfumatoError:
         raise
     except (Exception, SystemExit) as error:  # who ends the program with code 0 would pass for not refuted
         raise MechanismFailed(
-            f"the mechanism must return an output for every neighbour; it raised {words(error)}; call it by itself "
-            "first"
+            f"the mechanism must return an output for every neighbor; it raised {words(error)}; call it by itself first"
         ) from error
+
+
+def checked(piece: Outputs, size: int) -> Outputs:
+    """As many outputs as were asked for."""
     if not isinstance(piece, np.ndarray | list | tuple) or len(piece) != size:
         got = f"{len(piece)}" if isinstance(piece, np.ndarray | list | tuple) else f"a {type(piece).__name__}"
         raise MechanismFailed(f"many samples at once must be a list or array of {size:,} outputs; got {got}; check it")

@@ -1,6 +1,6 @@
 """Refute a claim by exact probabilities: for events so rare that no sample would show them.
 
-The masses of a few outcomes on both neighbours are given as fractions; what is left out on either side is one more
+The masses of a few outcomes on both neighbors are given as fractions; what is left out on either side is one more
 outcome. Merging outcomes is post-processing, so a claim that fails for them fails. See `privacy.verify`.
 
 >>> from sfumato.privacy.guarantee import Guarantee

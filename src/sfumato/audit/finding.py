@@ -25,7 +25,7 @@ _DOWN = 1e-12  # more than a logarithm of floats is off
 class Tested:
     """An event with how often it happened on both sides, and the epsilon that this certifies.
 
-    likelier   'value' or 'neighbour': the side on which the event was expected more often
+    likelier   'value' or 'neighbor': the side on which the event was expected more often
     hits       how often it happened there, of `trials`
     others     how often on the other side, of as many
     low        a lower bound of its probability there
@@ -46,7 +46,7 @@ class Tested:
     def of(cls, words: str, swapped: bool, hits: int, others: int, trials: int, delta: float, miss: float) -> Tested:
         """Bound both probabilities, each missed with probability `miss`."""
         low, high = at_least(hits, trials, miss), at_most(others, trials, miss)
-        side = "neighbour" if swapped else "value"
+        side = "neighbor" if swapped else "value"
         return cls(words, side, hits, others, trials, low, high, certified(low, high, delta))
 
 
@@ -73,7 +73,7 @@ class Side:
     start: float
     end: float
     value: float
-    neighbour: float
+    neighbor: float
     chosen: bool
 
 
@@ -85,7 +85,8 @@ class Finding:
     confidence   how often such a bound holds
     ceiling      the most that could have been certified with as many samples
     tested       the events that were tested, the best one first
-    inputs       the value and the neighbour, in short
+    inputs       the value and the neighbor, in short
+    durations    the median nanoseconds of a release on each input, where the audit measured time
     """
 
     name: str
@@ -99,11 +100,17 @@ class Finding:
     seen: str = ""
     sides: tuple[Side, ...] = field(default=(), repr=False)
     inputs: tuple[str, str] = ("", "")
+    durations: tuple[float, float] | None = None
 
     @property
     def refuted(self) -> bool:
         """Whether the claim cannot be true, at this confidence."""
         return self.certified > rounding.up(self.claim.epsilon)
+
+    @property
+    def excess(self) -> float:
+        """By how much the certified epsilon exceeds the claimed one; 0 where it does not."""
+        return max(0.0, self.certified - rounding.up(self.claim.epsilon))
 
     @property
     def could_refute(self) -> bool:
@@ -129,9 +136,22 @@ class Finding:
             if self.certified > 0
             else "no event told the two inputs apart",
         ]
+        if self.durations is not None:
+            lines.append(self.measured)
         if not self.refuted:
             lines.append(self.limits)
         return "\n".join(lines)
+
+    @property
+    def measured(self) -> str:
+        """What was timed, in a sentence: the bound is about this machine and this run, not about every clock."""
+        if self.durations is None:
+            return "no durations were measured"
+        value, neighbor = self.durations
+        return (
+            f"a release took {value:,.0f} ns on the value and {neighbor:,.0f} ns on the neighbor (medians), on this "
+            "machine, by its own clock and under its load"
+        )
 
     @property
     def limits(self) -> str:
@@ -140,8 +160,8 @@ class Finding:
         if not self.could_refute:
             return f"no proof: {most}, too few to refute this claim; take more"
         if self.certified == 0:
-            return f"no proof: {most}; on other neighbours, or with more samples, something may show"
-        return f"no proof: other neighbours may tell more; {most}"
+            return f"no proof: {most}; on other neighbors, or with more samples, something may show"
+        return f"no proof: other neighbors may tell more; {most}"
 
     def __str__(self) -> str:
         return self.describe()
@@ -151,16 +171,18 @@ class Finding:
         return {
             "mechanism": self.name,
             "claimed": {"epsilon": float(self.claim.epsilon), "delta": float(self.claim.delta)},
-            "neighbours": self.claim.neighbours.value,
+            "neighbors": self.claim.neighbors.value,
             "value": self.inputs[0],
-            "neighbour": self.inputs[1],
+            "neighbor": self.inputs[1],
             "refuted": self.refuted,
             "certified_epsilon": self.certified,
+            "exceeds_claim_by": self.excess,
             "confidence": self.confidence,
             "can_certify_at_most": self.ceiling,
             "could_refute": self.could_refute,
             "samples": self.samples,
             "seconds": round(self.seconds, 3),
+            "median_nanoseconds": None if self.durations is None else list(self.durations),
             "events": [{name: getattr(each, name) for name in Tested.__slots__} for each in self.tested],
         }
 

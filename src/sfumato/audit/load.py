@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.audit.draw import words
-from sfumato.dataset.name import nearest
 from sfumato.errors import InvalidArgument, MechanismFailed, UnknownName
+from sfumato.suggestions import nearest
 
 
 def load(text: str) -> Any:

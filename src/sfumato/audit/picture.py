@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato import charts
-from sfumato.audit.events import Event
 from sfumato.audit.finding import Finding, Side, floor, said
-from sfumato.audit.outputs import Floats, Kind, Reader
+from sfumato.audit.outputs.events import Event
+from sfumato.audit.outputs.outputs import Floats, Kind, Reader
 
 _BARS, _FEW, _TITLE = 48, 40, 60
 _OUTSIDE = 0.002  # of the outputs, at each end
@@ -56,28 +56,28 @@ def _edges(values: Floats) -> Floats:
 
 
 def _shares(inside: Sequence[NDArray[np.bool_]]) -> tuple[float, float]:
-    value, neighbour = (float(np.mean(each)) for each in inside)
-    return value, neighbour
+    value, neighbor = (float(np.mean(each)) for each in inside)
+    return value, neighbor
 
 
 def draw_finding(finding: Finding) -> Any:
-    """An Altair chart: outputs on both neighbours, the event shaded."""
+    """An Altair chart: outputs on both neighbors, the event shaded."""
     verdict = "refuted" if finding.refuted else "not refuted, which is no proof"
     delta = f", delta {float(finding.claim.delta):g}" if finding.claim.delta else ""
     telling = finding.certified > 0
     subtitle: tuple[str, ...] = (
         f"claimed epsilon {float(finding.claim.epsilon):g}{delta}; certified at least {floor(finding.certified)} "
         f"with confidence {said(finding.confidence)}: {verdict}",
-        "; ".join(f"{side}: {_cut(words)}" for side, words in zip(("value", "neighbour"), finding.inputs, strict=True)),
+        "; ".join(f"{side}: {_cut(words)}" for side, words in zip(("value", "neighbor"), finding.inputs, strict=True)),
         f"shaded: {finding.best.words}" if telling else "no event told them apart",
     )
     few = len(finding.sides) <= _FEW + 1
     if not few and (lost := next((s for s in finding.sides if not math.isfinite(s.start)), None)):
-        subtitle += (f"not drawn: no number, {lost.value:.1%} on the value and {lost.neighbour:.1%} on the neighbour",)
+        subtitle += (f"not drawn: no number, {lost.value:.1%} on the value and {lost.neighbor:.1%} on the neighbor",)
     name = finding.name if len(finding.name) <= _TITLE else f"{finding.name[:_TITLE]}..."
     names = charts.Names(finding.seen, "share of outputs", f"Audit of {name}", "input", subtitle)
     return charts.two_sides(
-        [(s.label, s.start, s.end, s.value, s.neighbour, s.chosen and telling) for s in finding.sides], few, names
+        [(s.label, s.start, s.end, s.value, s.neighbor, s.chosen and telling) for s in finding.sides], few, names
     )
 
 

@@ -5,7 +5,7 @@ from sfumato.charts.files import save
 from sfumato.charts.inert import inert
 from sfumato.charts.intervals import (
     BLUE,
-    GREY,
+    GRAY,
     ORANGE,
     PALE,
     Bar,
@@ -21,7 +21,7 @@ from sfumato.charts.intervals import (
 
 __all__ = [
     "BLUE",
-    "GREY",
+    "GRAY",
     "ORANGE",
     "PALE",
     "Bar",

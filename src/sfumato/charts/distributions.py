@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.charts.inert import inert
-from sfumato.charts.intervals import BLUE, GREY, HEIGHT, LINE, ORANGE, PALE, WIDTH, Names, in_words
+from sfumato.charts.intervals import BLUE, GRAY, HEIGHT, LINE, ORANGE, PALE, WIDTH, Names, in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ def shares(bars: Sequence[Share], names: Names) -> Any:
     """Shares of a whole as bars from left to right, in their order, each series in a panel below the last one."""
     import altair
 
-    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
+    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GRAY)
     panels = []
     for series in dict.fromkeys(bar.series for bar in bars):
         rows = [
@@ -42,7 +42,7 @@ def shares(bars: Sequence[Share], names: Names) -> Any:
             axis=altair.Axis(format="%"),
         )  # fmt: skip
         drawn = base.mark_bar(color=PALE).encode(x=along, y=down)
-        written = base.mark_text(align="left", dx=4, color=GREY).encode(x=along, y=down, text="written:N")
+        written = base.mark_text(align="left", dx=4, color=GRAY).encode(x=along, y=down, text="written:N")
         panels.append(altair.layer(drawn, written).properties(width=WIDTH, height=24 * len(rows)))
     return altair.vconcat(*panels, title=title)
 
@@ -54,16 +54,16 @@ def two_sides(bars: Sequence[tuple[str, float, float, float, float, bool]], few:
     """
     import altair
 
-    sides = ("value", "neighbour")
+    sides = ("value", "neighbor")
     rows = [
         {"label": inert(label), "start": start, "end": end, "share": share, "side": side, "shaded": shaded}
         for label, start, end, *shares, shaded in bars
         if few or math.isfinite(start)
         for side, share in zip(sides, shares, strict=True)
     ]
-    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GREY)
+    title = altair.TitleParams(names.title, subtitle=list(names.subtitle), subtitleColor=GRAY)
     base = altair.Chart(altair.InlineData(values=[_without_ends(row) for row in rows]), title=title)
-    colour = altair.Color(
+    color = altair.Color(
         "side", type="nominal", title=names.series, sort=None, scale=altair.Scale(domain=sides, range=[BLUE, ORANGE])
     )
     shade = altair.Opacity(
@@ -75,7 +75,7 @@ def two_sides(bars: Sequence[tuple[str, float, float, float, float, bool]], few:
         angle = 0 if labels * longest <= LINE else -45
         across = altair.X("label", type="nominal", title=names.label, sort=None, axis=altair.Axis(labelAngle=angle))
         drawn = base.mark_bar().encode(
-            x=across, xOffset=altair.XOffset("side", type="nominal", sort=None), y=up, color=colour, opacity=shade
+            x=across, xOffset=altair.XOffset("side", type="nominal", sort=None), y=up, color=color, opacity=shade
         )
         return drawn.properties(width=WIDTH, height=HEIGHT)
     x = altair.X("start", type="quantitative", title=names.label, scale=altair.Scale(zero=False, nice=False))
@@ -87,10 +87,10 @@ def two_sides(bars: Sequence[tuple[str, float, float, float, float, bool]], few:
             x2="end",
             y=altair.Y("share", type="quantitative", stack=None, title=names.value),
             y2=altair.datum(0),
-            color=colour,
+            color=color,
         )
     )
-    lines = base.mark_line(interpolate="step-after", strokeWidth=1.5).encode(x=x, y=up, color=colour)
+    lines = base.mark_line(interpolate="step-after", strokeWidth=1.5).encode(x=x, y=up, color=color)
     return altair.layer(shaded, lines).properties(width=WIDTH, height=HEIGHT)
 
 

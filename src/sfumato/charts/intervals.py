@@ -1,7 +1,7 @@
 """Values with their intervals, beside each other, along time or over bins.
 
 A chart takes plain points: a label or a number along one axis, a value with low and high along the other, and perhaps a
-series, which is shown by colour. What has no end is drawn to the edge, faded and with an arrow.
+series, which is shown by color. What has no end is drawn to the edge, faded and with an arrow.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from sfumato.charts.inert import inert
 
-BLUE, PALE, GREY, ORANGE = "#2b6a99", "#9cc3de", "#444444", "#d9822b"
+BLUE, PALE, GRAY, ORANGE = "#2b6a99", "#9cc3de", "#444444", "#d9822b"
 WIDTH, HEIGHT = 480, 300
 _FEW = 12  # labels of an axis that are all shown
 _DENSE = 40  # dates beyond which intervals become a band
@@ -63,14 +63,14 @@ class Names:
 
 
 def with_intervals(points: Sequence[Point], names: Names) -> Any:
-    """Values with error bars: bars by label, points by number, a line by date; several series by colour."""
+    """Values with error bars: bars by label, points by number, a line by date; several series by color."""
     import altair
 
     kind = kind_of([point.label for point in points])
     has_series = any(point.series is not None for point in points)
     is_dense = kind == "temporal" and len({point.label for point in points}) > _DENSE
     bottom, top, scale = _scale(points, is_bar=kind == "nominal" and not has_series)
-    title = altair.TitleParams(names.title, subtitle=[*names.subtitle, *_open_ends(points)], subtitleColor=GREY)
+    title = altair.TitleParams(names.title, subtitle=[*names.subtitle, *_open_ends(points)], subtitleColor=GRAY)
     base = altair.Chart(altair.InlineData(values=[row(point, bottom, top) for point in points]), title=title)
     across = _across(points, names, kind, has_series)
 
@@ -104,7 +104,7 @@ def over_bins(bars: Sequence[Bar], names: Names) -> Any:
         {**row(point, bottom, top), "start": bar.start, "end": bar.end, "middle": bar.start / 2 + bar.end / 2}
         for bar, point in zip(bars, points, strict=True)
     ]
-    title = altair.TitleParams(names.title, subtitle=[*names.subtitle, *_open_ends(points)], subtitleColor=GREY)
+    title = altair.TitleParams(names.title, subtitle=[*names.subtitle, *_open_ends(points)], subtitleColor=GRAY)
     base = altair.Chart(altair.InlineData(values=rows), title=title)
     along = altair.Scale(domain=[bars[0].start, bars[-1].end], nice=False, zero=False)
     height = f"{names.value} per unit of {names.label}" if is_density else names.value
@@ -141,7 +141,7 @@ def _comparable(bars: Sequence[Bar]) -> tuple[list[Bar], bool]:
 
 
 def _across(points: Sequence[Point], names: Names, kind: Kind, has_series: bool) -> dict[str, Any]:
-    """What every mark has: its place along the axis, and its colour where there are series."""
+    """What every mark has: its place along the axis, and its color where there are series."""
     import altair
 
     scale = altair.Undefined if kind == "nominal" else altair.Scale(padding=PADDING, zero=False)
@@ -158,14 +158,14 @@ def _error_bars(base: Any, up: Callable[[str], Any], across: dict[str, Any], has
     """A rule from low to high with a cap at each end, or an arrow where there is no end."""
     import altair
 
-    grey: dict[str, Any] = {} if has_series else {"color": GREY}
+    gray: dict[str, Any] = {} if has_series else {"color": GRAY}
     faded = altair.Opacity(
         "faded", type="nominal", scale=altair.Scale(domain=[False, True], range=[1, 0.4]), legend=None
     )
-    marks = [base.mark_rule(strokeWidth=2, **grey).encode(y=up("low"), y2="high", opacity=faded, **across)]
+    marks = [base.mark_rule(strokeWidth=2, **gray).encode(y=up("low"), y2="high", opacity=faded, **across)]
     for end, shape in (("high", "triangle-up"), ("low", "triangle-down")):
-        arrows = base.transform_filter(f"datum.open_{end}").mark_point(shape=shape, filled=True, size=60, **grey)
-        caps = base.transform_filter(f"!datum.open_{end}").mark_tick(thickness=2, size=8, orient="horizontal", **grey)
+        arrows = base.transform_filter(f"datum.open_{end}").mark_point(shape=shape, filled=True, size=60, **gray)
+        caps = base.transform_filter(f"!datum.open_{end}").mark_tick(thickness=2, size=8, orient="horizontal", **gray)
         marks += [arrows.encode(y=up(end), **across), caps.encode(y=up(end), **across)]
     return marks
 

@@ -1,95 +1,208 @@
-"""What a question costs and what is left, in words, and as bars."""
+"""`sfumato budget`: what may be spent, by everybody and by each analyst."""
 
 from __future__ import annotations
 
-import bisect
-from fractions import Fraction
+import datetime
+from typing import Annotated
 
-from sfumato.ledger.amount import UNIT, Amount, plain
+import typer
+
+from sfumato.cli._shared import options as given
+from sfumato.cli._shared.command import Group
+from sfumato.cli._shared.cost import said_left
+from sfumato.cli._shared.screen import output, say, show
+from sfumato.cli.ledger import confirm
+from sfumato.errors import InvalidArgument
 from sfumato.ledger.balance import Account
-from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.ledger import system_clock
+from sfumato.ledger.records.budget import EPOCH, Budget, moment
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.project import Project
 
-_MANY = 1_000_000
-_BAR = 30
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Show, grant and revoke budgets.",
+    epilog=given.examples("sfumato budget show", "sfumato budget grant anna --epsilon 1", "sfumato budget apply"),
+)
 
-
-def said_cost(cost: Guarantee) -> str:
-    """A cost in words, and whose it is."""
-    delta = f" with delta {float(cost.delta):g}" if cost.delta else ""
-    return f"epsilon {float(cost.epsilon):g}{delta} (protected: {cost.unit})"
-
-
-def said_amount(units: int | None) -> str:
-    """A number of units to read: six digits say enough."""
-    return "unbounded" if units is None else f"{float(Fraction(units, UNIT)):.6g}"
-
-
-def accounts(ledger: Ledger, population: str, analyst: str | None) -> list[Account]:
-    """The accounts that both have to admit a question."""
-    people = ledger.balance().population(population)
-    return [people.account] if analyst is None else [people.account, people.analyst(analyst)]
+PopulationOption = Annotated[
+    str | None,
+    typer.Option("--population", metavar="NAME", help="The population; required if the project has several."),
+]
+_NEVER = "never"
+Named = Annotated[str | None, typer.Argument(metavar="ANALYST", help="One analyst; without a name: everyone together.")]
 
 
-def said_left(ledger: Ledger, population: str, analyst: str | None) -> str:
-    """What is left to an analyst, in the currency that still has something."""
-    left = ledger.remaining(population, analyst)
-    if left.epsilon == 0 and left.rho > 0:
-        return f"rho {plain(int(left.rho * UNIT))}, for questions with delta"
-    granted = [account.allowance for account in accounts(ledger, population, analyst) if account.allowance]
-    of = f" of {float(granted[-1].epsilon):g}" if granted else ""  # an analyst's own, where there is one
-    return f"epsilon {plain(int(left.epsilon * UNIT))}{of}"
+@app.command("show")
+def show_budgets(where: given.Where = None) -> None:
+    """List the budgets that were granted and what is left of each."""
+    loaded = given.load_project(where)
+    with given.peeking(loaded) as ledger:
+        rows = [("whose", "epsilon", "delta", "until", "left")]
+        for name, people in loaded.populations.items():
+            balance = ledger.balance().population(name)
+            if balance.account.budget is None and not balance.account.revoked:
+                declared = people.budget
+                rows.append(
+                    (name, f"{float(declared.epsilon):g}", f"{float(declared.delta):g}", "", "all; nothing asked yet")
+                )
+                continue
+            rows.append((name, *_granted(balance.account), said_left(ledger, name, None)))
+            for analyst, account in sorted(balance.analysts.items()):
+                left = said_left(ledger, name, analyst) if account.budget else _no_own(account, balance.named)
+                rows.append((f"  {analyst}", *_granted(account), left))
+    show(output(), rows)
 
 
-def said_more(ledger: Ledger, population: str, analyst: str | None, amount: Amount) -> str:
-    """How many more questions of this cost fit, in words."""
-    found = how_many(accounts(ledger, population, analyst), amount)
-    if found >= _MANY:
-        return "a million more such questions fit, or more"
-    if found == 0:
-        return "no other such question fits"
-    return "one more such question fits" if found == 1 else f"{found:,} more such questions fit"
+def _granted(account: Account) -> tuple[str, str, str]:
+    if account.revoked:
+        return "revoked", "", ""
+    held = account.budget
+    if held is None:
+        return "-", "", ""
+    return f"{float(held.epsilon):g}", f"{float(held.delta):g}", "" if held.until is None else moment(held.until)
 
 
-def how_many(limits: list[Account], amount: Amount) -> int:
-    """How many questions of one cost all accounts still admit, by their own decision."""
-    known = [account for account in limits if account.allowance is not None]
+def _no_own(account: Account, named: bool) -> str:
+    if account.revoked:
+        return "may not ask"
+    return "no budget of their own; may not ask, because others have one" if named else "no budget of their own"
 
-    def is_too_much(number: int) -> bool:
-        return not all(
-            account.allowance is not None and account.allowance.admits(account.spent.plus(_times(amount, number)))
-            for account in known
+
+@app.command()
+def grant(
+    analyst: Named = None,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(
+            "--epsilon",
+            "-e",
+            parser=given.number("--epsilon"),
+            metavar="NUMBER",
+            help="The epsilon that the analyst may spend.",
+        ),
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(
+            "--delta", parser=given.number("--delta"), metavar="NUMBER", help="The delta that the analyst may spend."
+        ),
+    ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--until", metavar="DATE", help="The last day of the budget in UTC, such as 2026-12-31, or never."
+        ),
+    ] = None,
+    population: PopulationOption = None,
+    create: given.Create = False,
+    where: given.Where = None,
+) -> None:
+    """Grant a budget, replacing an earlier one.
+
+    With a name: grant that analyst a budget. Without: apply the project file's budget. Options you leave out keep
+    their earlier values.
+    """
+    loaded = given.load_project(where)
+    name = given.read_population(loaded, population)
+    declared = _declared(loaded, name, epsilon, delta) if analyst is None else None
+    with given.open_ledger(loaded, create) as ledger:
+        people = ledger.balance().population(name)
+        held = people.of(analyst).budget
+        guarantee = declared or _own(epsilon, delta, held)
+        last = _kept_until(held) if until is None else _read_until(until)
+        if people.account.budget is None and analyst is not None:
+            ledger.establish(name, loaded.populations[name].budget)
+        was_first = analyst is not None and not people.named
+        ledger.grant(name, guarantee, analyst=analyst, until=last)
+        said = f"{_said(guarantee)}{_said_until(last)}"
+        say(output(), f"Granted to {analyst or name}: {said}. Left: {said_left(ledger, name, analyst)}.")
+        whole = ledger.balance().population(name).account.budget
+        if analyst is not None and whole is not None and guarantee.epsilon > whole.epsilon:
+            limit = f"epsilon {float(whole.epsilon):g}"
+            say(output(), f"Note: this is more than the total budget of {name} ({limit}), which applies as well.")
+        if was_first:
+            say(output(), "From now on, only analysts with a budget of their own may ask.")
+
+
+@app.command("apply")
+def apply_budget(population: PopulationOption = None, create: given.Create = False, where: given.Where = None) -> None:
+    """Use the project file's budget from now on.
+
+    What was spent stays spent. A smaller budget than was spent leaves nothing.
+    """
+    grant(None, None, None, None, population, create, where)
+
+
+def _own(epsilon: float | None, delta: float | None, held: Budget | None) -> Guarantee:
+    """What an analyst is granted; what is not given stays as it was."""
+    if epsilon is None and held is None:
+        raise InvalidArgument("an analyst's budget must be said; got none; give --epsilon, for example --epsilon 1")
+    kept = (0, 0) if held is None else (held.epsilon, held.delta)
+    return Guarantee(kept[0] if epsilon is None else epsilon, kept[1] if delta is None else delta)
+
+
+def _kept_until(held: Budget | None) -> datetime.datetime | None:
+    """The end of an earlier grant; one that is past cannot be kept."""
+    if held is None or held.until is None:
+        return None
+    if held.ended(system_clock()):
+        raise InvalidArgument(
+            f"the last day must lie in the future; the earlier grant ended on {moment(held.until)}; say when this one "
+            "ends, for example --until 2030-12-31, or --until never"
         )
-
-    if not known:
-        return 0
-    return bisect.bisect_left(range(1, _MANY + 1), True, key=is_too_much)
+    return EPOCH + datetime.timedelta(microseconds=held.until)
 
 
-def _times(amount: Amount, number: int) -> Amount:
-    return Amount(
-        None if amount.epsilon is None else number * amount.epsilon,
-        None if amount.rho is None else number * amount.rho,
-        number * amount.delta,
-    )
+def _declared(loaded: Project, name: str, epsilon: float | None, delta: float | None) -> Guarantee:
+    """The budget of a population; where project file and ledger differ, questions are refused, so the file leads."""
+    declared = loaded.populations[name].budget
+    for word, given_, held in (("epsilon", epsilon, declared.epsilon), ("delta", delta, declared.delta)):
+        if given_ is not None and given_ != float(held):
+            raise InvalidArgument(
+                f"the budget of {name!r} must be the one in the project file; got {word} {given_:g}, but it says "
+                f"{float(held):g}; change it there first, then: sfumato budget apply"
+            )
+    return declared
 
 
-def used(account: Account, amount: Amount | None = None) -> Fraction:
-    """Which part of an allowance is spent, or an amount of it would be: by the arm of the filter that has more left."""
-    allowance, spent = account.allowance, account.spent
-    if allowance is None:
-        return Fraction(0)
-    pairs = [(spent.epsilon, amount.epsilon if amount else None, int(allowance.epsilon * UNIT))]
-    pairs += [(spent.rho, amount.rho if amount else None, allowance.rho)] if allowance.rho else []
-    parts = [
-        (Fraction(whole, limit), Fraction((whole if amount is None else part) or 0, limit))
-        for whole, part, limit in pairs
-        if whole is not None
-    ]
-    return min(parts, default=(Fraction(1), Fraction(1)))[1]
+def _said(guarantee: Guarantee) -> str:
+    return f"epsilon {float(guarantee.epsilon):g}, delta {float(guarantee.delta):g}"
 
 
-def bar(part: Fraction, width: int = _BAR) -> str:
-    """A part of a whole, drawn; what is not nothing is seen."""
-    full = min(width, max(round(width * part), 1 if part > 0 else 0))
-    return "█" * full + "░" * (width - full)
+def _said_until(last: datetime.datetime | None) -> str:
+    return "" if last is None else f", until {last:%Y-%m-%d %H:%M} UTC"
+
+
+def _read_until(text: str) -> datetime.datetime | None:
+    if text == _NEVER:
+        return None
+    try:
+        day = datetime.date.fromisoformat(text)
+    except ValueError:
+        raise InvalidArgument(
+            f"--until must be year-month-day, or never; got {text!r}; for example 2026-12-31"
+        ) from None
+    return datetime.datetime.combine(day, datetime.time(), datetime.UTC) + datetime.timedelta(days=1)
+
+
+@app.command()
+def revoke(
+    analyst: Named = None,
+    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="The reason, recorded in the ledger.")] = "",
+    yes: given.Yes = False,
+    population: PopulationOption = None,
+    where: given.Where = None,
+) -> None:
+    """End a budget; what was spent stays spent."""
+    loaded = given.load_project(where)
+    name = given.read_population(loaded, population)
+    with loaded.open_ledger(create=False) as ledger:
+        if analyst is None:
+            confirm(f"Revoke the whole budget of {name!r}, so that no one can ask?", yes)
+        ledger.revoke(name, analyst=analyst, why=why)
+    say(output(), f"Revoked the budget of {analyst or name}. To grant a new one: sfumato budget grant")
+
+
+COMMANDS = (Group("budget", app),)

@@ -18,15 +18,18 @@ from typing import NamedTuple
 import typer
 
 from sfumato import __version__, charts
-from sfumato.cli import given
-from sfumato.cli.failure import ANY_HINT, DEFECT, read
-from sfumato.cli.screen import output, say, show
+from sfumato.cli._shared import options as given
+from sfumato.cli._shared.command import Command
+from sfumato.cli._shared.failure import ANY_HINT, DEFECT, read
+from sfumato.cli._shared.legibility import complaints
+from sfumato.cli._shared.screen import output, say, show
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
-from sfumato.engines.spark.java import HELPS, LEAST, wanting
+from sfumato.embedded.spill import temporary
+from sfumato.engines.spark._java import HELPS, LEAST, wanting
 from sfumato.entropy import SYSTEM
 from sfumato.errors import InvalidArgument, SfumatoError, SourceNotFound
-from sfumato.ledger.ledger import Ledger, system_clock
+from sfumato.ledger.ledger import system_clock
 from sfumato.project import FILE, Project
 
 _NEEDED = ("numpy", "scipy", "cryptography", "typer", "rich", "duckdb", "sqlglot", "altair", "sqlalchemy")
@@ -53,14 +56,15 @@ OK, MISSING, FAULTY, OPTIONAL = "ok", "missing", "faulty", "-"
 
 
 def doctor(where: given.Where = None) -> None:
-    """Say what works here, and what is missing.
+    """Check what works here and what is missing.
 
-    The exit code is 0 if nothing is missing, else 1. What is marked - is optional.
+    Reads the tables' files to count values that cannot be read as declared. The exit code is 0 if nothing is missing,
+    otherwise 1. Items marked - are optional.
     """
     console, found = output(), list(_findings(where))
     show(console, [("what", "state", ""), *found])
-    wrong = [finding.what for finding in found if finding.state in (MISSING, FAULTY)]
-    say(console, f"To mend: {', '.join(wrong)}." if wrong else "All is well.")
+    wrong = dict.fromkeys(finding.what for finding in found if finding.state in (MISSING, FAULTY))
+    say(console, f"Problems: {', '.join(wrong)}." if wrong else "No problems found.")
     if wrong:
         raise typer.Exit(DEFECT)
 
@@ -107,7 +111,7 @@ def _tried(what: str, attempt: Callable[[], str]) -> Finding:
         return _wrong(what, error)
     except Exception as error:
         return Finding(
-            what, FAULTY, f"{type(error).__name__}; install Sfumato anew: pip install --force-reinstall sfumato"
+            what, FAULTY, f"{type(error).__name__}; reinstall Sfumato: pip install --force-reinstall sfumato"
         )
 
 
@@ -124,7 +128,7 @@ def _draw() -> str:
     chart.save(png, format="png")
     if "text" not in svg.getvalue() or not png.getvalue().startswith(b"\x89PNG"):
         raise RuntimeError
-    return f"svg and png are drawn, vl-convert {importlib.metadata.version('vl-convert-python')}"
+    return f"svg and png work, vl-convert {importlib.metadata.version('vl-convert-python')}"
 
 
 def _random() -> str:
@@ -134,21 +138,37 @@ def _random() -> str:
 
 def _clock() -> Finding:
     now = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
-    return Finding("clock", OK if time.time() > _SINCE else FAULTY, f"{now}; set it if this is not the time")
+    return Finding("clock", OK if time.time() > _SINCE else FAULTY, f"{now}; set the clock if this is wrong")
+
+
+def _spilled(parent: str | os.PathLike[str] | None) -> Finding:
+    """Where rows go that do not fit into memory."""
+    try:
+        with temporary(parent) as folder:
+            place = os.path.dirname(os.path.dirname(folder))
+    except InvalidArgument as error:
+        return _wrong("spilled rows", error)
+    return Finding("spilled rows", OK, f"rows that do not fit in memory go to {place}, readable by this user only")
 
 
 def _project(where: Path | None) -> Iterator[Finding]:
     file = given.find_project(where)
-    if not file.exists() and where is None:
-        yield Finding("project", OPTIONAL, "none here; draft one from a table: sfumato init data.csv")
+    if not os.path.exists(file) and where is None:
+        yield Finding("project", OPTIONAL, "none here; create one from a table: sfumato init data.csv")
+        yield _spilled(None)
         return
     try:
         loaded = given.load_project(where)
     except SfumatoError as error:
-        yield _wrong("project", error, FAULTY if file.is_file() or (file / FILE).is_file() else MISSING)
+        yield _wrong("project", error, FAULTY if os.path.isfile(file) or os.path.isfile(file / FILE) else MISSING)
         return
     yield Finding("project", OK, f"{file}; tables: {', '.join(loaded.tables)}")
-    yield from (_tried(f"table {name}", partial(_found, table)) for name, table in loaded.tables.items())
+    yield _spilled(loaded.resources.temp_directory)
+    for name, table in loaded.tables.items():
+        found = _tried(f"table {name}", partial(_found, table))
+        yield found
+        if found.state is OK:
+            yield from _legible(found.what, table)
     yield from (_tried(f"public {name}", partial(_known, table)) for name, table in loaded.public.items())
     yield _ledger(loaded)
     yield _space(loaded)
@@ -163,6 +183,14 @@ def _found(table: Table) -> str:
     return f"{table.source.label}; protected: {table.unit}"
 
 
+def _legible(what: str, table: Table) -> Iterator[Finding]:
+    """What of a table's rows cannot be read, which a question must not say."""
+    try:
+        yield from (Finding(what, FAULTY if each.is_fault else OK, each.text) for each in complaints(table))
+    except SfumatoError as error:
+        yield _wrong(what, error)
+
+
 def _known(table: PublicTable) -> str:
     return f"{table.label}; PUBLIC, {table.size:,} rows"
 
@@ -170,14 +198,16 @@ def _known(table: PublicTable) -> str:
 def _ledger(loaded: Project) -> Finding:
     if not given.has_ledger(loaded):
         folder = Path(loaded.ledger.rpartition(":///")[2]).parent
-        writable = folder.is_dir() and os.access(folder, os.W_OK)
-        said = "none yet; the first question makes it" if writable else f"{folder} must be a folder that can be written"
+        writable = os.path.isdir(folder) and os.access(folder, os.W_OK)
+        said = (
+            "none yet; the first question creates it" if writable else f"{folder} must be a folder that can be written"
+        )
         return Finding("ledger", OK if writable else FAULTY, said)
-    return _tried("ledger", lambda: _verified(loaded.ledger))
+    return _tried("ledger", lambda: _verified(loaded))
 
 
-def _verified(url: str) -> str:
-    with Ledger.open(url, create=False) as ledger:
+def _verified(loaded: Project) -> str:
+    with loaded.open_ledger(create=False) as ledger:
         found = ledger.verify()
     if found.balance.at > system_clock():
         raise InvalidArgument("in order, but its last entry lies in the future; set the clock")
@@ -187,8 +217,11 @@ def _verified(url: str) -> str:
 def _space(loaded: Project) -> Finding:
     is_file = "://" not in loaded.ledger or loaded.ledger.startswith("sqlite")
     folder = Path(loaded.ledger.rpartition(":///")[2]).parent if is_file else Path.cwd()
-    free = shutil.disk_usage(folder if folder.is_dir() else Path.cwd()).free
+    free = shutil.disk_usage(folder if os.path.isdir(folder) else Path.cwd()).free
     said = f"{free / (1 << 30):.1f} GB free" + (
-        "" if free >= _LEAST_SPACE else "; make room, or the ledger cannot grow"
+        "" if free >= _LEAST_SPACE else "; free some space, or the ledger cannot grow"
     )
     return Finding("disk", OK if free >= _LEAST_SPACE else FAULTY, said)
+
+
+COMMANDS = (Command(doctor, ("sfumato doctor",)),)

@@ -10,22 +10,24 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli import given
-from sfumato.cli.asked import Asked, asking
-from sfumato.cli.budget import said_cost, said_left, said_more
-from sfumato.cli.failure import INTERRUPTED
-from sfumato.cli.formats import Format, Target
-from sfumato.cli.made_up import made_up_curator
-from sfumato.cli.progress import working
-from sfumato.cli.screen import errors, output, say, show
-from sfumato.curator.answer import AGAIN, Answer
+from sfumato.cli._shared import options as given
+from sfumato.cli._shared.command import Command
+from sfumato.cli._shared.cost import said_cost, said_left, said_more
+from sfumato.cli._shared.failure import INTERRUPTED
+from sfumato.cli._shared.formats import Format, Target
+from sfumato.cli._shared.progress import working
+from sfumato.cli._shared.question_options import Asked, asking
+from sfumato.cli._shared.screen import errors, output, say, show
+from sfumato.cli._shared.simulation import made_up_curator
+from sfumato.cli._shared.streams import keeping
+from sfumato.curator.answers.answer import AGAIN, Answer
+from sfumato.curator.budgeting.quote import Quote
 from sfumato.curator.curator import Curator
 from sfumato.curator.options import Options
-from sfumato.curator.quote import Quote
 from sfumato.errors import EngineFailed
-from sfumato.ledger.amount import Amount
-from sfumato.ledger.entry import Kind
 from sfumato.ledger.ledger import Ledger
+from sfumato.ledger.records.amount import Amount
+from sfumato.ledger.records.entry import Kind
 from sfumato.project import Project
 
 
@@ -35,44 +37,45 @@ def ask(
     epsilon: given.Most = None,
     within: given.Within = None,
     tidy: given.Tidy = False,
-    format: Annotated[Format, typer.Option("--format", help="How the answer is written.")] = Format.TABLE,
+    format: Annotated[Format, typer.Option("--format", help="The format of the answer.")] = Format.TABLE,
     output_file: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the answer to a file.")
     ] = None,
     plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw it, with error bars, to an .svg, .png or .html.")
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw a chart with error bars: .svg, .png or .html.")
     ] = None,
     analyst: given.Analyst = "analyst",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Answer from made-up data of the same schema: free, and marked as such.")
+        bool,
+        typer.Option("--dry-run", help="Answer from made-up data of the same schema; free, and marked as made up."),
     ] = False,
-    explain: Annotated[bool, typer.Option("--explain", help="Tell also, step by step, how the answer came about.")] = (
-        False
-    ),
+    create: given.Create = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Also explain how the answer was computed.")] = False,
     quiet: given.Quiet = False,
 ) -> None:
-    """Ask a question; get a private answer with intervals.
+    """Ask a question and get a private answer with intervals.
 
-    It is charged before the data is touched. To ask the same again is free, and gives the same answer.
+    The cost is charged before the data is read. Asking the same question again is free and gives the same answer.
     """
     text, options = asked.text, asked.options | {"tidy": tidy}
     target = Target(format, output_file, plot, quiet, dry_run)
     target.check()
     loaded = given.load_project(asked.where)
-    with nullcontext(Ledger.in_memory()) if dry_run else loaded.open_ledger() as ledger:
+    with nullcontext(Ledger.in_memory()) if dry_run else given.open_ledger(loaded, create) as ledger:
         opened = _made_up(loaded, text, ledger) if dry_run else nullcontext(given.curator_for(loaded, text, ledger))
         with opened as curator:
             accuracy = {"epsilon": epsilon, "within": given.read_within(within)}
             answer = _ask(curator, text, analyst, accuracy | options, quiet=quiet)
             amount = _amount(curator, text, float(answer.guarantee.epsilon), options)
-        target.write(answer)
-        if explain:
-            say(output(), answer.explain())
-        if not (quiet or dry_run):
-            again = AGAIN in answer.receipt.notes
-            cost = "nothing, since it was asked before" if again else said_cost(answer.guarantee)
-            on_screen = format is Format.TABLE and output_file is None
-            _say_left(curator, analyst, amount, f"Cost: {cost}", answer.receipt.id, to_output=on_screen)
+        with nullcontext() if dry_run else keeping():
+            target.write(answer)
+            if explain:
+                say(output(), answer.explain())
+            if not (quiet or dry_run):
+                again = AGAIN in answer.receipt.notes
+                cost = "nothing, because it was asked before" if again else said_cost(answer.guarantee)
+                on_screen = format is Format.TABLE and output_file is None
+                _say_left(curator, analyst, amount, f"Cost: {cost}", answer.receipt.id, to_output=on_screen)
 
 
 @asking
@@ -83,9 +86,9 @@ def quote(
     analyst: given.Analyst = "analyst",
     quiet: given.Quiet = False,
 ) -> None:
-    """Say what a question costs, and how accurate it would be.
+    """Show what a question costs and how accurate it would be.
 
-    Free, and without a look at the data.
+    Free: the data is not read.
     """
     text, options = asked.text, asked.options
     loaded = given.load_project(asked.where)
@@ -93,7 +96,7 @@ def quote(
         curator = given.curator_for(loaded, text, ledger)
         width = given.read_within(within)
         quoted = curator.quote(text, epsilon=epsilon, within=width, analyst=analyst, **options)
-        head = "expected half-width" if quoted.pilot is None else "expected half-width if all is spent"
+        head = "expected half-width" if quoted.pilot is None else "expected half-width if all of it is spent"
         show(output(), [("column", head), *((name, str(each)) for name, each in quoted.expected.items())])
         if quiet:
             return
@@ -109,9 +112,9 @@ def explain(
     asked: Asked,
     epsilon: given.Epsilon = 1.0,
 ) -> None:
-    """Tell what would happen to a question, step by step.
+    """Explain step by step how a question would be answered.
 
-    Whom it protects, what is bought, how epsilon is shared, and why the whole is private. Free.
+    Names who is protected, what is estimated privately, how epsilon is divided, and why the result is private. Free.
     """
     text, options = asked.text, asked.options
     with Ledger.in_memory() as ledger:  # nothing is asked of the real one
@@ -120,15 +123,15 @@ def explain(
 
 
 def _said_quote(quoted: Quote) -> str:
-    wanted = "It" if quoted.wanted is None else f"For {quoted.wanted} it"
-    pilot = "" if quoted.pilot is None else f"epsilon {float(quoted.pilot.epsilon):g} for a pilot, "
-    first = f"{pilot}together with the answer at most " if pilot else ""
-    return f"{wanted} would cost: {first}{said_cost(quoted.cost)}"
+    wanted = "" if quoted.wanted is None else f" for {quoted.wanted}"
+    pilot = "" if quoted.pilot is None else f"epsilon {float(quoted.pilot.epsilon):g} for a pilot, at most "
+    together = " in total" if pilot else ""
+    return f"Cost{wanted}: {pilot}{said_cost(quoted.cost)}{together}"
 
 
 def _amount(curator: Curator, text: str, epsilon: float, options: dict[str, Any]) -> Amount:
     """What the ledger will write for a question."""
-    return Amount.of(curator.plan(text, epsilon, Options.read(options)).loss)
+    return Amount.of(curator.plan(text, epsilon, Options(**options)).loss)
 
 
 def _ask(curator: Curator, text: str, analyst: str, options: dict[str, Any], *, quiet: bool) -> Answer:
@@ -142,7 +145,7 @@ def _ask(curator: Curator, text: str, analyst: str, options: dict[str, Any], *, 
         if not pressed:
             raise
     charged = any(entry.kind is Kind.RESERVED for entry in curator.ledger.entries(after=before))
-    cost = "it stays charged: the reservation was written before the data was touched" if charged else "not charged"
+    cost = "the charge stays, because it was recorded before the data was read" if charged else "not charged"
     say(errors(), f"interrupted: there is no answer; {cost}", "bold red", indent="  ")
     raise typer.Exit(INTERRUPTED)
 
@@ -174,3 +177,11 @@ def _say_left(
         f"{begin}. Left: {left}; {more}.{f' Receipt: {receipt}' * bool(receipt)}",
         "dim",
     )
+
+
+_COUNT = '"SELECT region, COUNT(*) AS n FROM visits GROUP BY region"'
+COMMANDS = (
+    Command(quote, (f"sfumato quote {_COUNT} -e 0.5",)),
+    Command(ask, (f"sfumato ask {_COUNT} -e 0.5", f"sfumato ask {_COUNT} --within 5% --plot n.svg")),
+    Command(explain, (f"sfumato explain {_COUNT} -e 0.5",)),
+)

@@ -10,19 +10,20 @@ from typing import Annotated, Any
 import typer
 
 from sfumato import charts
-from sfumato.cli import given
-from sfumato.cli.failure import INTERRUPTED
-from sfumato.cli.files import write
-from sfumato.cli.formats import Target
-from sfumato.cli.progress import working
-from sfumato.cli.screen import can_ask, errors, output, say, show
-from sfumato.dataset.files import split_header
+from sfumato.cli._shared import options as given
+from sfumato.cli._shared.command import Command
+from sfumato.cli._shared.failure import INTERRUPTED
+from sfumato.cli._shared.files import write
+from sfumato.cli._shared.formats import Target
+from sfumato.cli._shared.progress import working
+from sfumato.cli._shared.screen import can_ask, errors, output, say, show
+from sfumato.dataset.sources.files import split_header
 from sfumato.errors import InvalidArgument
 from sfumato.risk.assess import MEMORY, risk_report
-from sfumato.risk.contents import NOTICE
-from sfumato.risk.report import Report
-from sfumato.risk.search import Estimate
-from sfumato.risk.told import sections
+from sfumato.risk.counting.search import Estimate
+from sfumato.risk.report.contents import NOTICE
+from sfumato.risk.report.report import Report
+from sfumato.risk.report.sections import sections
 
 _LIST = "COLUMN,..."
 
@@ -40,43 +41,52 @@ class _TooLong(Exception):
         self.estimate = estimate
 
 
-Data = Annotated[str, typer.Argument(metavar="DATA", help="A .csv or .parquet, a glob, or duckdb:///file.db#table.")]
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="A .csv or .parquet file, a glob, or duckdb:///file.db#table.")
+]
 Columns = Annotated[
     str | None,
-    typer.Option("--columns", "-c", metavar=_LIST, help="What others may know; without it likely columns are chosen."),
+    typer.Option("--columns", "-c", metavar=_LIST, help="The columns that others may know (default: likely ones)."),
 ]
 Unit = Annotated[
-    str | None, typer.Option("--unit", metavar=_LIST, help="The column of a person, where a person has several rows.")
+    str | None,
+    typer.Option("--unit", metavar=_LIST, help="The column that identifies a person, if people have several rows."),
 ]
 Sensitive = Annotated[
-    str | None, typer.Option("--sensitive", metavar=_LIST, help="What nobody should learn: l-diversity.")
+    str | None, typer.Option("--sensitive", metavar=_LIST, help="The columns that no one should learn (l-diversity).")
 ]
-Sum = Annotated[str | None, typer.Option("--sum", metavar="COLUMN", help="Judge sums of it by the p-percent rule.")]
-By = Annotated[str | None, typer.Option("--by", metavar=_LIST, help="With --sum: the columns that sums are made by.")]
+Sum = Annotated[
+    str | None, typer.Option("--sum", metavar="COLUMN", help="Check sums of this column by the p-percent rule.")
+]
+By = Annotated[str | None, typer.Option("--by", metavar=_LIST, help="With --sum: the columns that group the sums.")]
 Contributor = Annotated[
     str | None,
-    typer.Option("--contributor", metavar="COLUMN", help="With --sum: who contributes, where one has several rows."),
+    typer.Option(
+        "--contributor",
+        metavar="COLUMN",
+        help="With --sum: the column that identifies a contributor with several rows.",
+    ),
 ]
 Percent = Annotated[
     float,
-    typer.Option("--p", parser=given.number("--p"), metavar="NUMBER", help="With --sum: the rule's percent."),
+    typer.Option("--p", parser=given.number("--p"), metavar="NUMBER", help="With --sum: the percentage of the rule."),
 ]
-Link = Annotated[str | None, typer.Option("--link", metavar="FILE", help="An outside table to be linked with.")]
+Link = Annotated[str | None, typer.Option("--link", metavar="FILE", help="An outside table to link with.")]
 On = Annotated[
-    str | None, typer.Option("--on", metavar=_LIST, help="With --link: columns that both have, or HERE=THERE.")
+    str | None, typer.Option("--on", metavar=_LIST, help="With --link: columns that both tables have, or HERE=THERE.")
 ]
 Subsets = Annotated[
     int | None,
-    typer.Option("--subsets", metavar="NUMBER", help="Try all sets of up to so many columns."),
+    typer.Option("--subsets", metavar="NUMBER", help="Try all sets of up to NUMBER columns."),
 ]
 Memory = Annotated[
     float,
-    typer.Option("--memory", parser=given.number("--memory"), metavar="GIGABYTES", help="The most that may be used."),
+    typer.Option("--memory", parser=given.number("--memory"), metavar="GIGABYTES", help="The most memory to use."),
 ]
 Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Draw how uniqueness grows, to .svg, .png or .html.")
+    Path | None, typer.Option("--plot", metavar="FILE", help="Draw a chart of uniqueness: .svg, .png or .html.")
 ]
-Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="The whole report as one page.")]
+Html = Annotated[Path | None, typer.Option("--html", metavar="FILE", help="Write the whole report as one HTML page.")]
 As = Annotated[Format, typer.Option("--format", help="A table, or JSON.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the report to a file.")]
 
@@ -101,9 +111,9 @@ def risk(
     yes: given.Yes = False,
     quiet: given.Quiet = False,
 ) -> None:
-    """Say what a raw table gives away, for its owner only.
+    """Report what a raw table reveals, for its owner only.
 
-    Who is unique by which columns. The report is exact, and not private.
+    Shows which columns single people out. The report is exact and not private.
     """
     Target(output=file, plot=plot).check()
     Target(output=html).check()
@@ -131,8 +141,8 @@ def _confirmed(report: Callable[[bool | Callable[[Estimate], bool]], Report], ye
     try:
         return report(_too_long)
     except _TooLong as long:
-        say(errors(), f"This takes long. {long.estimate}.", "bold yellow")
-    typer.confirm("Go on? Fewer columns or smaller sets are faster", abort=True, err=True)
+        say(errors(), f"This takes a long time. {long.estimate}.", "bold yellow")
+    typer.confirm("Continue? Fewer columns or smaller sets are faster", abort=True, err=True)
     return report(True)
 
 
@@ -194,3 +204,12 @@ def _show(report: Report) -> None:
             say(console, text)
         if section.table:
             show(console, section.table, right=section.right)
+
+
+_EXAMPLES = (
+    "sfumato risk people.csv",
+    "sfumato risk people.csv --columns age,sex,zip --sensitive diagnosis --html risk.html",
+    "sfumato risk people.csv --columns age,zip --link voters.csv --on age,zip=place",
+    "sfumato risk firms.csv --columns region --sum revenue --by region",
+)
+COMMANDS = (Command(risk, _EXAMPLES),)

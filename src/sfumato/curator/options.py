@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 from sfumato import checks
-from sfumato.dataset.name import nearest
-from sfumato.errors import InvalidArgument, UnknownName
+from sfumato.errors import InvalidArgument
+from sfumato.phrases import Option, Phrase
+
+
+def need_epsilon(epsilon: checks.Number | None) -> checks.Number:
+    """The epsilon of a question that says no accuracy; without one it is refused."""
+    if epsilon is None:
+        raise InvalidArgument(
+            "epsilon must be given, or within; got neither",
+            fix=Phrase("for example ", Option("epsilon", 0.5), ", or ", Option("within", "5%")),
+        )
+    return epsilon
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """The options of `ask`, `quote` and `explain`.
 
-    delta         the probability with which the promise may fail; 0: never
-    noise         'laplace' or 'gaussian'; left out: the smaller one for the question's text
-    confidence    how often intervals hold
-    shares        how epsilon is shared among the columns of the answer, as in {"n": 2, "income": 1}
-    bound         rows of one unit that count fully, instead of a limit that is bought
-    bounds        'auto': buy bounds of values that nobody declared
-    simultaneous  whether all intervals hold at once
-    tidy          whether counts are whole numbers of at least zero
+    delta              the probability with which the guarantee may fail; 0: never
+    noise              'laplace' or 'gaussian'; left out: the smaller one for the question's text
+    confidence         how often an interval contains the exact value
+    shares             how epsilon is divided among the columns of the answer, as in {"n": 2, "income": 1}
+    max_rows_per_unit  count at most this many rows per unit, instead of estimating a limit
+    estimate_bounds    estimate bounds for columns that declare none; spends 10% of epsilon
+    simultaneous       whether all intervals hold at once; they are wider
+    tidy               whether counts are rounded to whole numbers of at least zero
 
     """
 
@@ -30,25 +39,12 @@ class Options:
     noise: str | None = None
     confidence: checks.Number = 0.95
     shares: Mapping[str, checks.Number] | None = None
-    bound: int | None = None
-    bounds: str | None = None
+    max_rows_per_unit: int | None = None
+    estimate_bounds: bool = False
     simultaneous: bool = False
     tidy: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("simultaneous", "tidy"):
+        for name in ("estimate_bounds", "simultaneous", "tidy"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidArgument(f"{name} must be True or False; got {getattr(self, name)!r}")
-        if self.bounds not in (None, "auto"):
-            raise InvalidArgument(
-                f"bounds must be 'auto' or left out; got {self.bounds!r}; declare others in the table"
-            )
-
-    @classmethod
-    def read(cls, given: Mapping[str, Any]) -> Options:
-        """The options by name; an unknown one is refused, and the nearest offered."""
-        known = [field.name for field in fields(cls)]
-        for name in given:
-            if name not in known:
-                raise UnknownName(f"unknown option {name!r}; {nearest(name, known)}")
-        return cls(**given)

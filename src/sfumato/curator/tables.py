@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from sfumato.dataset.name import at, find
+from sfumato.dataset.one_file import aliases
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
 from sfumato.errors import InvalidArgument
 from sfumato.privacy.guarantee import Guarantee
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
+from sfumato.suggestions import at, find
 
 
 def read_tables(tables: object) -> tuple[dict[str, Table], dict[str, PublicTable]]:
@@ -46,7 +47,7 @@ def check_public(private: Mapping[str, Table], public: Mapping[str, PublicTable]
     """Refuse a source that is declared public and private: everybody could read what is to be protected."""
     for name, table in public.items():
         for other, secret in private.items():
-            if table.identity & secret.source.identity:
+            if _shared(table.identity, secret.source.identity):
                 raise InvalidArgument(
                     f"a source must be public or private; got {table.label} as public {name!r} and private {other!r}; "
                     "keep it private"
@@ -57,11 +58,16 @@ def check_not_public(private: Iterable[str], public: Mapping[str, PublicTable]) 
     """Refuse a public table whose source is private by now, or in another process, as the ledger knows."""
     secret = frozenset(private)
     for name, table in public.items():
-        if table.identity & secret:
+        if _shared(table.identity, secret):
             raise InvalidArgument(
                 f"a source must be public or private; got {table.label} as public {name!r}, and the ledger has it as "
                 "private; keep it private"
             )
+
+
+def _shared(public: frozenset[str], private: frozenset[str]) -> bool:
+    """Whether a source is in both, by one name or by two names of one file."""
+    return bool(public & private) or any(aliases(public, private))
 
 
 def _check_parent(name: str, table: Table, tables: Mapping[str, Table]) -> None:
@@ -86,17 +92,13 @@ def _check_parent(name: str, table: Table, tables: Mapping[str, Table]) -> None:
         raise InvalidArgument(f"through must lead to a table with a unit; got {seen[-1]!r}, in which a row is a unit")
 
 
-def check_alike(tables: Mapping[str, Table], allowance: Guarantee) -> None:
-    """An allowance is for one relation of neighbours, and for its own unit where it names one."""
-    relations = {table.neighbours for table in tables.values()}
-    if len(relations) > 1:
+def check_budget(tables: Mapping[str, Table], budget: Guarantee) -> None:
+    """A budget is for the tables' relation of neighbors, and for their unit where it names one."""
+    relations = {table.neighbors for table in tables.values()}
+    if budget.neighbors not in relations and budget.neighbors is not Neighbors.ADD_REMOVE:
         raise InvalidArgument(
-            "tables of one population must have the same neighbours; got both; losses of the two do not add up"
-        )
-    if allowance.neighbours not in relations and allowance.neighbours is not Neighbours.ADD_REMOVE:
-        raise InvalidArgument(
-            f"the allowance must have the tables' neighbours; got {allowance.neighbours.value}; declare the tables so"
+            f"the budget must have the tables' neighbors; got {budget.neighbors.value}; declare the tables so"
         )
     units = {table.unit for table in tables.values() if table.inherits is None}
-    if allowance.unit.columns and units != {allowance.unit}:
-        raise InvalidArgument(f"the allowance must be for the tables' unit; got {allowance.unit}; leave it out there")
+    if budget.unit.columns and units != {budget.unit}:
+        raise InvalidArgument(f"the budget must be for the tables' unit; got {budget.unit}; leave it out there")

@@ -17,6 +17,7 @@ from typing import Any, Literal, cast, get_args
 
 from sfumato.dataset.kind import Kind, kind_of
 from sfumato.errors import InvalidArgument
+from sfumato.phrases import Phrase, Setting
 
 Key = str | int | float | bool | datetime.date | datetime.datetime
 Step = Literal["day", "week", "month", "year"]
@@ -30,7 +31,7 @@ def read_keys(keys: Iterable[Any]) -> tuple[Key, ...]:
     if isinstance(keys, (str, bytes)) or not isinstance(keys, Iterable):
         raise InvalidArgument(f"keys must be a list; got {keys!r}; for example ['north', 'south']")
     if isinstance(keys, Sized):
-        _check_number(len(keys))  # before a range of 10^12 is written out
+        _check_number(_length(keys))  # before a range of 10^12 is written out
     listed = [_plain(key) for key in islice(keys, MOST_KEYS + 1)]
     _check_number(len(listed))
     kinds = {kind_of(key) for key in listed}
@@ -41,6 +42,13 @@ def read_keys(keys: Iterable[Any]) -> tuple[Key, ...]:
     if isinstance(keys, (set, frozenset)):
         listed.sort()  # a set has no order, and an answer needs one
     return in_kind(listed, kinds.pop())
+
+
+def _length(keys: Sized) -> int:
+    try:
+        return len(keys)
+    except OverflowError:  # a range that is longer than a list can be
+        return MOST_KEYS + 1
 
 
 def in_kind(keys: Iterable[Key], kind: Kind) -> tuple[Key, ...]:
@@ -108,8 +116,10 @@ def _as(key: Key, kind: Kind) -> Key:
     if kind is Kind.DATE and isinstance(key, datetime.datetime) and key.time() == datetime.time():
         return key.date()
     if found is not kind:
-        other = f", or declare type='{found}'" if kind is Kind.TEXT else ""  # a text can be read as anything
-        raise InvalidArgument(f"keys must be of the column's type {kind}; got {found}; write them as {kind}{other}")
+        other = (", or declare ", Setting("type", str(found))) if kind is Kind.TEXT else ()  # a text is read as any
+        raise InvalidArgument(
+            f"keys must be of the column's type {kind}; got {found}", fix=Phrase(f"write them as {kind}", *other)
+        )
     return key
 
 

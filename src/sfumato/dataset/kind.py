@@ -51,6 +51,9 @@ NAMES = {
     **dict.fromkeys((*_TIMES.split(), "timestamp with time zone", "timestamptz"), Kind.TIMESTAMP),
 }
 
+WHOLE = -1  # in the place of a number of digits after the point: a whole number
+UNSCALED = 99  # a decimal that has any number of them
+_DECIMAL = re.compile(r"(?:decimal\d*|numeric|number)\b\s*(?:\(([^)]*)\))?")
 _ARRAY = re.compile(r"\[\d*\]$")  # INTEGER[] and INTEGER[3]; datetime64[ns] is none
 _REST = re.compile(r"[(\[<].*", re.DOTALL)
 _DICTIONARY = "dictionary<values="
@@ -69,6 +72,22 @@ def kind_named(name: str) -> Kind | None:
     return (
         None if _ARRAY.search(plain) or _COARSE.search(plain) else NAMES.get(_REST.sub("", plain).split(",")[0].strip())
     )
+
+
+def scale_named(name: str) -> int | None:
+    """How many digits after the point the name of a type gives to its decimals; None: it is no type of decimals.
+
+    >>> scale_named("DECIMAL(10,2)"), scale_named("Decimal(precision=None, scale=2)"), scale_named("double")
+    (2, 2, None)
+    """
+    found = _DECIMAL.match(name.lower().removeprefix(_DICTIONARY))
+    if found is None or kind_named(name) is None:
+        return None
+    sizes = re.findall(r"-?\d+", found[1] or "")
+    if not sizes:
+        return UNSCALED
+    digits = int(sizes[-1]) if len(sizes) > 1 or "scale=" in found[1] else 0  # DECIMAL(5) is one of whole numbers
+    return min(max(digits, 0), UNSCALED)
 
 
 def without_parts(name: str) -> str:

@@ -1,7 +1,7 @@
 """The people behind one or several tables, and what may be spent on them.
 
-One person may be in many tables, so the tables of one population share one allowance. Two populations that shared a
-source would let the same rows be paid from two allowances.
+One person may be in many tables, so the tables of one population share one budget, and protect the same unit. Two
+populations that shared a source would let the same rows be paid from two budgets.
 """
 
 from __future__ import annotations
@@ -10,17 +10,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from sfumato.dataset.one_file import check_one_file
+from sfumato.dataset.protected import bindings_of, check_one_unit
 from sfumato.dataset.table import Table
 from sfumato.errors import InvalidArgument
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.suggestions import at
 
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """The tables that hold the same people, and their allowance."""
+    """The tables that hold the same people, and their budget."""
 
     name: str
-    allowance: Guarantee
+    budget: Guarantee
     tables: Mapping[str, Table] = field(hash=False)
 
     def __post_init__(self) -> None:
@@ -28,14 +31,18 @@ class Population:
 
 
 def check_apart(populations: Iterable[Population]) -> None:
-    """Refuse a source that two populations share: the same people would have two allowances."""
+    """Refuse tables of one population whose units differ, and a source that two populations share."""
     owners: dict[str, tuple[str, str]] = {}
     for population in populations:
-        for name, table in population.tables.items():
-            for identity in sorted(table.source.identity):
+        bindings = {name: bindings_of(name, population.tables) for name in population.tables}
+        for name, bound in bindings.items():
+            for identity in bound:
                 owner, other = owners.setdefault(identity, (population.name, name))
                 if owner != population.name:
                     raise InvalidArgument(
-                        f"a source must belong to one population; got {table.source.label} as {other!r} in {owner!r} "
-                        f"and as {name!r} in {population.name!r}; put both tables into one"
+                        f"a source must belong to one population; got {population.tables[name].source.label} as "
+                        f"{other!r} in {owner!r} and as {name!r} in {population.name!r}; put both tables into one"
                     )
+        with at(f"population {population.name!r}"):
+            check_one_unit(population.tables, bindings)
+    check_one_file(owners, owners)

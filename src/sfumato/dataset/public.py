@@ -13,8 +13,7 @@ from typing import Any
 
 from sfumato.dataset.keys import Key, read_keys
 from sfumato.dataset.kind import Kind, kind_named, read_kind, without_parts
-from sfumato.dataset.name import at, find
-from sfumato.dataset.source import (
+from sfumato.dataset.sources.source import (
     CsvFiles,
     DuckdbTable,
     Frame,
@@ -23,7 +22,9 @@ from sfumato.dataset.source import (
     Source,
     read_source,
 )
+from sfumato.embedded.database import connected
 from sfumato.errors import InvalidArgument
+from sfumato.suggestions import at, find
 
 
 def keys_from(source: object, column: str, *, type: str | None = None) -> tuple[Key, ...]:
@@ -56,7 +57,7 @@ def published(source: Source) -> Source:
 def _values(public: Source, name: str, kind: Kind) -> list[Any]:
     import duckdb
 
-    with public.connect() if isinstance(public, DuckdbTable) else duckdb.connect() as engine:
+    with public.connect() if isinstance(public, DuckdbTable) else connected() as engine:
         rows, arguments = _rows(public, engine, column=name)
         query = f"SELECT CAST({_quoted(name)} AS {kind.value}) FROM {rows} WHERE {_quoted(name)} IS NOT NULL"
         try:
@@ -75,7 +76,7 @@ def open_public(public: Source, *, detect: bool = True) -> Iterator[tuple[Any, s
     """
     import duckdb
 
-    with public.connect() if isinstance(public, DuckdbTable) else duckdb.connect() as engine:
+    with public.connect() if isinstance(public, DuckdbTable) else connected() as engine:
         engine.execute("SET TimeZone = 'UTC'")
         rows, arguments = _rows(public, engine, detect)
         try:

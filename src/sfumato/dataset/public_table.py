@@ -15,10 +15,10 @@ from typing import Any
 from sfumato import checks
 from sfumato.dataset.column import Bounds, Column
 from sfumato.dataset.keys import read_keys
-from sfumato.dataset.kind import Kind, kind_named
-from sfumato.dataset.name import at, find, takes
+from sfumato.dataset.kind import Kind, kind_named, scale_named
 from sfumato.dataset.public import no_columns, open_public, published
-from sfumato.dataset.source import DuckdbTable, Frame, Source, read_source
+from sfumato.dataset.sources.source import DuckdbTable, Frame, Source, read_source
+from sfumato.suggestions import at, distinct, find, takes
 
 MOST_KEYS = 10_000  # different values of a column that are keys without being declared
 _DAYS = "BETWEEN DATE '0001-01-01' AND DATE '9999-12-31'"
@@ -68,6 +68,7 @@ def public(
         found.types()  # refuses a view, and other spellings of a table's name
     with open_public(found) as (engine, rows):
         types = {row[0]: str(row[1]) for row in engine.execute(f"DESCRIBE SELECT * FROM {rows}").fetchall()}
+        distinct(types, where=found.label)
         named = {find(str(name), types, what="column", where=found.label): _read(str(name), given)
                  for name, given in (columns or {}).items()}  # fmt: skip
         kinds = {name: named[name].kind if name in named and named[name].kind else kind_named(type)
@@ -77,7 +78,9 @@ def public(
             raise no_columns(found.label)
         read = ", ".join(f"{_cast(name, kind)} AS {_quoted(name)}" for name, kind in listed.items())
         engine.execute(f"CREATE TEMP TABLE kept AS SELECT {read} FROM {rows}")
-        settled = {name: _settle(engine, name, kind, named.get(name, Column())) for name, kind in listed.items()}
+        settled = {
+            name: _settle(engine, name, kind, named.get(name, Column()), types[name]) for name, kind in listed.items()
+        }
         table = engine.sql("SELECT * FROM kept").to_arrow_table()
     return PublicTable(
         table, MappingProxyType(settled), found.label, found.identity, _version(version), most_matches,
@@ -106,7 +109,7 @@ def _cast(name: str, kind: Kind) -> str:
     return f"CASE WHEN CAST({read} AS DATE) {_DAYS} THEN {read} END" if kind in (Kind.DATE, Kind.TIMESTAMP) else read
 
 
-def _settle(engine: Any, name: str, kind: Kind, declared: Column) -> Column:
+def _settle(engine: Any, name: str, kind: Kind, declared: Column, type: str) -> Column:
     """The declaration of a column, with bounds and keys from its values where it says none."""
     with at(f"column {name!r}"):
         settled = declared.of_kind(kind)
@@ -121,4 +124,5 @@ def _settle(engine: Any, name: str, kind: Kind, declared: Column) -> Column:
         values = [value for value, _ in engine.execute(f"{different} LIMIT {MOST_KEYS + 1}").fetchall()]
         fits = 0 < len(values) <= MOST_KEYS and not (kind is Kind.REAL and any(abs(v) >= 1e300 for v in values))
         keys = Column(keys=read_keys(values)).of_kind(kind).keys if fits else None
-    return Column(kind, bounds, keys)
+    scale = scale_named(type) if declared.kind is None or declared.scale is not None else None
+    return Column(kind, bounds, keys, scale)

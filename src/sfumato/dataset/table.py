@@ -17,12 +17,13 @@ from typing import Any
 
 from sfumato import checks
 from sfumato.dataset.column import Column, column
-from sfumato.dataset.kind import Kind, kind_named, kinds, unread, without_parts
-from sfumato.dataset.name import at, find, nearest, takes
-from sfumato.dataset.source import Source, read_source
+from sfumato.dataset.kind import Kind, kind_named, kinds, scale_named, unread, without_parts
+from sfumato.dataset.sources.source import Source, read_source
 from sfumato.errors import InvalidArgument, UnknownName
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.phrases import Action, Phrase
+from sfumato.privacy.neighbors import Neighbors, Relation
 from sfumato.privacy.unit import Unit
+from sfumato.suggestions import at, find, nearest, takes
 
 _LONGEST_VERSION = 100
 
@@ -52,8 +53,8 @@ def through(table: str, on: str | Iterable[str], key: str | Iterable[str] | None
     keys = columns if key is None else Unit.read(key).columns
     if not isinstance(table, str) or not table or not columns or len(columns) != len(keys):
         raise InvalidArgument(
-            f"through must name a table and as many keys as columns; got {table!r}, {on!r} and {key!r}; "
-            "write through('orders', on='order_id')"
+            f"through must name a table and as many keys as columns; got {table!r}, {on!r} and {key!r}",
+            fix=Phrase("write ", Action("through('orders', on='order_id')")),
         )
     return Through(table, columns, keys)
 
@@ -69,10 +70,10 @@ class Table:
 
     source: Source
     unit: Unit
-    neighbours: Neighbours
+    neighbors: Neighbors
     columns: Mapping[str, Column] = field(hash=False)
     version: str = "1"
-    most_rows: int | None = None
+    max_rows_per_unit: int | None = None
     inherits: Through | None = None
     means: tuple[str, ...] = ()
     stored: tuple[Kind | None, ...] = ()
@@ -95,18 +96,18 @@ def table(
     *,
     unit: Unit | Through | str | Iterable[str] | Mapping[str, str] | None = None,
     columns: Mapping[str, Column | Mapping[str, Any]] | None = None,
-    neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE,
+    neighbors: Neighbors | Relation = Neighbors.ADD_REMOVE,
     version: str = "1",
-    most_rows: int | None = None,
+    max_rows_per_unit: int | None = None,
 ) -> Table:
     """Declare a private table; only its schema is read.
 
     `unit` names the column or columns whose values tell one protected unit from another; none: a row is a person;
     `through(...)`: the unit of another table's rows. A mapping also says what its columns mean, {"person": "id"}, so
     that tables can be joined in which the same people have another column, {"person": "visitor"}.
-    `most_rows` is the owner's word that no unit has more rows: more are weighed down, so that a wrong word costs
-    accuracy, never privacy. `version` is a public label of the data; a new one makes old answers stale. A unit column
-    may have keys or bounds like any other, for example the days of (person, day).
+    `max_rows_per_unit` declares that no unit has more rows. It is enforced: units with more are scaled down, so a wrong
+    declaration costs accuracy, never privacy. `version` is a public label of the data; a new one makes old answers
+    stale. A unit column may have keys or bounds like any other, for example the days of (person, day).
     """
     where = read_source(source)
     types = where.types()
@@ -114,14 +115,17 @@ def table(
     declared = {_known(name, types, where): _read(name, given) for name, given in _pairs(columns)}
     if len(declared) < len(columns or ()):
         raise InvalidArgument("columns must be declared once; got one in upper and in lower case; leave one out")
-    settled = {name: _settle(name, declared.get(name, Column()), kind, where) for name, kind in kinds(types).items()}
+    settled = {
+        name: _settle(name, declared.get(name, Column()), kind, types[name], where)
+        for name, kind in kinds(types).items()
+    }
     return Table(
         where,
         protected,
-        Neighbours.read(neighbours),
+        Neighbors.read(neighbors),
         MappingProxyType(settled),
         _version(version),
-        _rows(most_rows, protected),
+        _rows(max_rows_per_unit, protected),
         replace(unit, columns=protected.columns) if isinstance(unit, Through) else None,
         tuple(str(each).lower() for each in (unit if isinstance(unit, Mapping) else protected.columns)),
         tuple(kind_named(types[name]) for name in protected.columns),
@@ -132,13 +136,13 @@ def table(
 def _known(name: object, types: Mapping[str, str], source: Source) -> str:
     if not isinstance(name, str):
         raise InvalidArgument(f"names of columns must be texts; got a {type(name).__name__}; write it in quotes")
-    spelt = find(name, types, what="column", where=source.label)
-    if kind_named(types[spelt]) is None:
+    spelled = find(name, types, what="column", where=source.label)
+    if kind_named(types[spelled]) is None:
         raise InvalidArgument(
-            f"{source.label}: column {spelt!r} must be a number, a text, a truth value, a date or a time; "
-            f"got {without_parts(types[spelt])}; convert it, or leave it out"
+            f"{source.label}: column {spelled!r} must be a number, a text, a truth value, a date or a time; "
+            f"got {without_parts(types[spelled])}; convert it, or leave it out"
         )
-    return spelt
+    return spelled
 
 
 def _columns(
@@ -188,9 +192,9 @@ def _read(name: str, given: object) -> Column:
         return column(**given)
 
 
-def _settle(name: str, declared: Column, stored: Kind, source: Source) -> Column:
+def _settle(name: str, declared: Column, stored: Kind, type: str, source: Source) -> Column:
     with at(f"column {name!r}"):
-        return declared.stored_as(stored) if source.typed else declared.untyped()
+        return declared.stored_as(stored, scale_named(type)) if source.typed else declared.untyped()
 
 
 def _version(version: object) -> str:
@@ -199,11 +203,13 @@ def _version(version: object) -> str:
     return version
 
 
-def _rows(most_rows: int | None, unit: Unit) -> int | None:
-    if most_rows is not None:
-        checks.whole(1, most_rows=most_rows)
+def _rows(max_rows_per_unit: int | None, unit: Unit) -> int | None:
+    if max_rows_per_unit is not None:
+        checks.whole(1, max_rows_per_unit=max_rows_per_unit)
     if unit.columns:
-        return most_rows
-    if most_rows not in (None, 1):
-        raise InvalidArgument(f"most_rows must be 1 where a row is a person; got {most_rows}; name the unit's column")
+        return max_rows_per_unit
+    if max_rows_per_unit not in (None, 1):
+        raise InvalidArgument(
+            f"max_rows_per_unit must be 1 where a row is a person; got {max_rows_per_unit}; name the unit's column"
+        )
     return 1

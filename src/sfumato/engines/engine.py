@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum, auto
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from sfumato.dataset.column import Key
-from sfumato.plan.price import PricedMeasure, PricedPlan
+from sfumato.plan.pricing.price import PricedMeasure, PricedPlan
 
 FAILED = "the engine failed on this question; it is charged; ask the owner to look"
 
@@ -67,8 +67,8 @@ class Run(Protocol):
     def prepare(self, measures: Sequence[PricedMeasure]) -> None:
         """Pass over the units once; all intervals are known by now."""
 
-    def influences(self, measure: int) -> list[int]:
-        """How many units have their influence on a measure in each bin (`plan.influence`)."""
+    def contributions(self, measure: int) -> list[int]:
+        """How many units have their contribution to a measure in each bin (`plan.contribution`)."""
 
     def cells(self, limits: Sequence[int]) -> Cells:
         """The weighted lattice sums of every group, measure by measure, a mean's two; absent groups are zero."""
@@ -95,3 +95,18 @@ class Engine(Protocol):
 
     def run(self, plan: PricedPlan) -> AbstractContextManager[Run]:
         """Open the data of one question."""
+
+
+class Ready(Protocol):
+    """All that a question needs besides its data: threads, connections, locks on sources."""
+
+    def run(self) -> AbstractContextManager[Run]:
+        """Run the question; whatever fails from now on is charged."""
+
+
+@runtime_checkable
+class EngineThatOpens(Engine, Protocol):
+    """An engine that finds out before the charge whether it can begin. Not every engine has to."""
+
+    def open(self, plan: PricedPlan) -> AbstractContextManager[Ready]:
+        """Make all ready without reading a row; what is missing is refused (`EngineUnavailable`)."""

@@ -1,4 +1,4 @@
-"""Mechanisms: randomised releases that know their own loss, their own error and their own output distribution."""
+"""Mechanisms: randomized releases that know their own loss, their own error and their own output distribution."""
 
 from sfumato.mechanisms.exponential import Exponential
 from sfumato.mechanisms.gaussian import Gaussian

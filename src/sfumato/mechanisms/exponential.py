@@ -14,13 +14,15 @@ Proof: docs/proofs/exponential.md. Papers: McSherry and Talwar 2007; Cesar and R
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.mechanisms.choosing import Choosing, Scores
+from sfumato.mechanisms._examples.example import Example
+from sfumato.mechanisms._noise.choosing import Choosing, Scores
 from sfumato.mechanisms.samplers import Selection
 from sfumato.privacy.loss import Loss
 from sfumato.rounding import down, log_up, up
@@ -34,7 +36,7 @@ class Exponential(Choosing):
         sensitivity   how far one unit can move each score: a number or a `Sensitivity`
         epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
         monotonic     whether a unit moves all scores in one direction, as counts do under add-remove: half the noise
-        neighbours    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
+        neighbors    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
         unit          whose privacy: a `Unit`, a column's name or several; left out: one row
 
     >>> Exponential(candidates=("tea", "coffee"), sensitivity=1, epsilon=1, monotonic=True).release([10, 900])
@@ -64,3 +66,13 @@ class Exponential(Choosing):
         highest = max(exponents)
         total = math.fsum(math.exp(down(x - highest)) for x in exponents)
         return down(exponents[self.candidates.index(output)] - highest) - math.log(total)
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """Scores that fall and rise, and scores that only rise."""
+        five, three = cls(tuple("abcde"), 1, 2), cls(tuple("abc"), 2, 1, monotonic=True)
+        scores, others = (0, -40, -41, -40.5, -39), (-1, -39, -40, -39.5, -38)
+        return (
+            Example("exponential", five, scores, others, tuple("abcde"), 0.999, five.fall),
+            Example("exponential, monotonic", three, (0, 50, 0), (2, 50, 0), tuple("abc"), 0.999, three.fall),
+        )

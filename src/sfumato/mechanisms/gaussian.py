@@ -12,21 +12,23 @@ the least for which it does. Proof: docs/proofs/gaussian.md. Paper: Canonne, Kam
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument
-from sfumato.mechanisms.additive import Additive, distance
-from sfumato.mechanisms.lattice import Lattice
-from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
-from sfumato.mechanisms.noise import LARGEST_SIGMA, GaussianNoise, least_variance
+from sfumato.mechanisms._examples.example import Example, around, floats, square
+from sfumato.mechanisms._noise.additive import Additive, NoisyValue, distance
+from sfumato.mechanisms._noise.lattice import Lattice
+from sfumato.mechanisms._noise.noise import LARGEST_SIGMA, GaussianNoise, least_variance
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 from sfumato.privacy.pair import Pair
 from sfumato.privacy.sensitivity import Norm, Sensitivity, relation
 from sfumato.privacy.shifts import discrete_gaussian_shift
@@ -34,7 +36,7 @@ from sfumato.rounding import log_up, sqrt_up, up
 
 
 @dataclass(frozen=True)
-class Gaussian(Declared):
+class Gaussian(NoisyValue):
     """Noise for an L2 sensitivity; `size` numbers at once, or one number where size is None.
 
         sensitivity   how far one unit can move the value, in L2: a number or a `Sensitivity`
@@ -42,7 +44,7 @@ class Gaussian(Declared):
         delta         the probability that the promise may fail, far below 1 / number of people: 1e-9
         size          how many numbers are released at once; left out: a single one
         spacing       the lattice's spacing, a power of two; left out: far finer than the noise
-        neighbours    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
+        neighbors    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
         unit          whose privacy: a `Unit`, a column's name or several; left out: one row
 
     >>> Gaussian(sensitivity=1, epsilon=1, delta=1e-9).guarantee
@@ -54,8 +56,10 @@ class Gaussian(Declared):
     delta: checks.Number
     size: int | None = None
     spacing: checks.Number | None = None
-    neighbours: Neighbours | Relation | None = None
+    neighbors: Neighbors | Relation | None = None
     unit: Protected = ROW
+    norm: ClassVar[Norm] = Norm.L2
+    example_parameters: ClassVar[Mapping[str, Any]] = {"sensitivity": 1, "epsilon": 1, "delta": 1e-6}
 
     def __post_init__(self) -> None:
         settle(self)
@@ -108,7 +112,7 @@ class Gaussian(Declared):
     @property
     def guarantee(self) -> Guarantee:
         """(epsilon, delta)-differential privacy."""
-        return Guarantee(self._epsilon, self.delta, relation(self.sensitivity, self.neighbours), self.unit)
+        return Guarantee(self._epsilon, self.delta, relation(self.sensitivity, self.neighbors), self.unit)
 
     def release(self, value: Any, entropy: Entropy = SYSTEM) -> Any:
         """A float for a number, an array of floats for a vector."""
@@ -122,3 +126,13 @@ class Gaussian(Declared):
     def log_probability(self, output: Any, value: Any) -> float:
         """The logarithm of the probability of an output; outputs are multiples of the lattice's spacing."""
         return self._additive.log_probability(output, value)
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """Numbers and vectors, for a small and a large epsilon."""
+        one, wide, pair = cls(1, 1, 1e-4, spacing=1), cls(2, 5, 1e-6, spacing=0.5), cls(1, 2, 1e-3, size=2, spacing=1)
+        return (
+            Example("gaussian", one, 10.0, 11.0, floats(around(-60, 80)), 0.999),
+            Example("gaussian, large epsilon", wide, 0.0, -2.0, around(-40, 40, 0.5), 0.999),
+            Example("gaussian, vector", pair, (1.0, 2.0), (2.0, 2.0), square(floats(around(-40, 45))), 0.0),
+        )

@@ -14,6 +14,7 @@ Proof: docs/proofs/gaussian_threshold.md. Paper: Swanberg, Desfontaines, Haney 2
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,26 +22,27 @@ from functools import cached_property
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument
-from sfumato.mechanisms.lattice import Lattice
-from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
-from sfumato.mechanisms.noise import LARGEST_SIGMA, GaussianNoise, least_variance
-from sfumato.mechanisms.samplers import draw_one
-from sfumato.mechanisms.threshold import Promise, people
+from sfumato.mechanisms._examples.example import Example, shown
+from sfumato.mechanisms._noise.lattice import Lattice
+from sfumato.mechanisms._noise.noise import LARGEST_SIGMA, GaussianNoise, least_variance
+from sfumato.mechanisms._noise.threshold import KeyMechanism, Promise, people
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
+from sfumato.mechanisms.samplers import LIFT, draw_lifted
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 from sfumato.privacy.shifts import LatticeGaussianShift
 from sfumato.rounding import sqrt_up, up
 
 
 @dataclass(frozen=True)
-class GaussianThreshold(Declared):
+class GaussianThreshold(KeyMechanism):
     """The value is the number of units that have the key; the output is a noisy number, or None: not shown.
 
         epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
         delta         the probability that the promise may fail, far below 1 / number of people: 1e-9
         keys          the most keys that one unit may have
-        neighbours    'add-remove' (one unit comes or goes) or 'replace' (one unit changes its contents)
+        neighbors    'add-remove' (one unit comes or goes) or 'replace' (one unit changes its contents)
         spacing       the spacing of the noisy numbers, a power of two of at most 1
         unit          whose privacy: a `Unit`, a column's name or several; left out: one row
 
@@ -51,7 +53,7 @@ class GaussianThreshold(Declared):
     epsilon: checks.Number
     delta: checks.Number
     keys: int = 1
-    neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE
+    neighbors: Neighbors | Relation = Neighbors.ADD_REMOVE
     spacing: checks.Number = Fraction(1, 1 << 24)
     unit: Protected = ROW
 
@@ -69,7 +71,7 @@ class GaussianThreshold(Declared):
 
     @cached_property
     def _promise(self) -> Promise:
-        return Promise.read(self.epsilon, self.delta, self.keys, self.neighbours, self.unit)
+        return Promise.read(self.epsilon, self.delta, self.keys, self.neighbors, self.unit)
 
     @cached_property
     def _steps(self) -> Fraction:
@@ -95,7 +97,7 @@ class GaussianThreshold(Declared):
     @property
     def loss(self) -> Loss:
         """ZCDP but for an event of probability delta / 2; under replace what the promise says."""
-        if self._promise.whole.neighbours is Neighbours.REPLACE:
+        if self._promise.whole.neighbors is Neighbors.REPLACE:
             return self._promise.loss()
         variance = self._noise.variance
         rho = self._steps * self._steps / (2 * variance)
@@ -108,13 +110,19 @@ class GaussianThreshold(Declared):
 
     def release(self, value: int, entropy: Entropy = SYSTEM) -> float | None:
         """The noisy number of units, or None where the key is not shown; a key that nobody has is never shown."""
-        noise = draw_one(self._noise.sampler, entropy)
-        noisy = self._lattice.snap(people(value)) + noise
-        return self._lattice.value(noisy) if value > 0 and noisy > self._limit else None
+        units = people(value)
+        noisy = units * self._one + draw_lifted(self._noise.sampler, entropy) - LIFT
+        # Both questions are asked and the number is made, shown or not: a clock must not tell nobody from somebody.
+        return (None, self._lattice.value(noisy))[(units > 0) & (noisy > self._limit)]
+
+    @cached_property
+    def _one(self) -> int:
+        """One unit, in steps of the lattice: a whole number, since the spacing is 1 divided by one."""
+        return self._lattice.snap(1)
 
     @cached_property
     def _limit(self) -> int:
-        return self._lattice.snap(1) + self._reach
+        return self._one + self._reach
 
     def error(self, confidence: checks.Number = 0.95) -> float:
         """A half-width that covers the noise with this confidence."""
@@ -130,3 +138,15 @@ class GaussianThreshold(Declared):
         if number is None or number <= self._limit:
             return -math.inf
         return self._noise.log_probability(number - self._lattice.snap(value))
+
+    def _half_shown(self) -> float:
+        return self.threshold
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """A key of one unit, and of many."""
+        plain, two = cls(1, 1e-3, spacing=1), cls(1, 1e-3, keys=2, spacing=0.5)
+        return (
+            Example("gaussian threshold", plain, 1, 0, shown(1, 80), 0.1, None),
+            Example("gaussian threshold, many people", two, 20, 21, shown(1, 130, 0.5), 0.0, None),
+        )

@@ -13,48 +13,51 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, OutsideRange
-from sfumato.mechanisms.additive import Additive, distance, only_a_number
-from sfumato.mechanisms.lattice import MISSING, Lattice, as_array, came
-from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
-from sfumato.mechanisms.noise import LARGEST_SCALE, LaplaceNoise
+from sfumato.mechanisms._examples.example import Example, around, square
+from sfumato.mechanisms._noise.additive import Additive, NoisyValue, distance, only_a_number
+from sfumato.mechanisms._noise.lattice import MISSING, Lattice, as_array, came
+from sfumato.mechanisms._noise.noise import LARGEST_SCALE, LaplaceNoise
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 from sfumato.privacy.sensitivity import Norm, Sensitivity, relation
 from sfumato.privacy.shifts import DiscreteLaplaceShift
 
 
 @dataclass(frozen=True)
-class Geometric(Declared):
+class Geometric(NoisyValue):
     """Whole-number noise for an L1 sensitivity; `size` numbers at once, or one where size is None.
 
         sensitivity   how far one unit can move the value, in L1: a whole number or a `Sensitivity` that is one
         epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
         size          how many numbers are released at once; left out: a single one
-        neighbours    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
+        neighbors    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
         unit          whose privacy: a `Unit`, a column's name or several; left out: one row
 
     >>> from sfumato.privacy.sensitivity import disjoint_counts
-    >>> Geometric(disjoint_counts(neighbours="replace"), epsilon=0.5, size=3).guarantee
-    Guarantee(epsilon=0.5, neighbours='replace')
+    >>> Geometric(disjoint_counts(neighbors="replace"), epsilon=0.5, size=3).guarantee
+    Guarantee(epsilon=0.5, neighbors='replace')
     """
 
     sensitivity: int | Sensitivity
     epsilon: checks.Number
     size: int | None = None
-    neighbours: Neighbours | Relation | None = None
+    neighbors: Neighbors | Relation | None = None
     unit: Protected = ROW
+    is_whole: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         settle(self)
@@ -92,7 +95,7 @@ class Geometric(Declared):
     @property
     def guarantee(self) -> Guarantee:
         """epsilon-differential privacy."""
-        return Guarantee(self._epsilon, neighbours=relation(self.sensitivity, self.neighbours), unit=self.unit)
+        return Guarantee(self._epsilon, neighbors=relation(self.sensitivity, self.neighbors), unit=self.unit)
 
     def release(self, value: Any, entropy: Entropy = SYSTEM) -> Any:
         """An int for a whole number, an array of integers for a vector."""
@@ -112,6 +115,16 @@ class Geometric(Declared):
     def log_probability(self, output: Any, value: Any) -> float:
         """The logarithm of the probability of an output."""
         return self._additive.log_probability(output, value)
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """Whole numbers, alone and two at once."""
+        pair = cls(2, 1, size=2)
+        return (
+            Example("geometric", cls(1, 0.5), 7, 8, around(-70, 90)),
+            Example("geometric, far", cls(3, 1), -2, 1, around(-100, 100)),
+            Example("geometric, vector", pair, (4, 4), (5, 3), square(around(-50, 60))),
+        )
 
 
 def _only_whole(value: object, where: str = "") -> None:

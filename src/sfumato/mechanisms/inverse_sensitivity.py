@@ -1,6 +1,6 @@
 """The inverse sensitivity mechanism: choose an answer, the likelier the fewer units would have to change for it.
 
-Claim. Let d(z) be the least number of steps, each to a neighbour, from the data to a data set whose true answer is z.
+Claim. Let d(z) be the least number of steps, each to a neighbor, from the data to a data set whose true answer is z.
 Then choosing z with probability proportional to exp(-epsilon * d(z) / 2) is epsilon-differentially private, whatever
 the question is, and even epsilon**2/8-zCDP. The true answer has d = 0 and is the likeliest one.
 Proof: docs/proofs/inverse_sensitivity.md. Papers: Asi and Duchi 2020; McSherry and Talwar 2007.
@@ -13,21 +13,23 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.mechanisms.choosing import one_each, read_candidates
+from sfumato.mechanisms._examples.apart import check_each_near
+from sfumato.mechanisms._examples.example import FEW, Example
+from sfumato.mechanisms._noise.choosing import odd_scores, one_each, read_candidates
+from sfumato.mechanisms._noise.threshold import people
 from sfumato.mechanisms.exponential import Exponential
 from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
-from sfumato.mechanisms.threshold import people
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 from sfumato.rounding import up
 
 
@@ -37,7 +39,7 @@ class InverseSensitivity(Declared):
 
         candidates    all possible answers, each once
         epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
-        neighbours    'add-remove' or 'replace': the steps that the distances count
+        neighbors    'add-remove' or 'replace': the steps that the distances count
         unit          whose privacy: a `Unit`, a column's name or several; left out: one row
 
     >>> InverseSensitivity(candidates=("low", "middle", "high"), epsilon=1).release([60, 0, 80])
@@ -46,8 +48,9 @@ class InverseSensitivity(Declared):
 
     candidates: Sequence[Any]
     epsilon: checks.Number
-    neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE
+    neighbors: Neighbors | Relation = Neighbors.ADD_REMOVE
     unit: Protected = ROW
+    example_parameters: ClassVar[Mapping[str, Any]] = {"candidates": ("a", "b", "c"), "epsilon": 1}
 
     def __post_init__(self) -> None:
         settle(self)
@@ -65,7 +68,7 @@ class InverseSensitivity(Declared):
     @property
     def guarantee(self) -> Guarantee:
         """epsilon-differential privacy."""
-        return Guarantee(self.epsilon, neighbours=self.neighbours, unit=self.unit)
+        return Guarantee(self.epsilon, neighbors=self.neighbors, unit=self.unit)
 
     def _scores(self, distances: Sequence[int]) -> list[Fraction]:
         return [Fraction(-people(each)) for each in one_each(self.candidates, distances, "distances")]
@@ -81,3 +84,24 @@ class InverseSensitivity(Declared):
     def log_probability(self, output: Any, value: Sequence[int]) -> float:
         """The logarithm of the probability of an answer, minus infinity for what is no candidate."""
         return self._choice.log_probability(output, self._scores(value))
+
+    def neighboring_inputs(self) -> tuple[Any, Any]:
+        """Distances, which one unit moves by 1."""
+        return tuple(range(len(self.candidates))), (1, *range(len(self.candidates) - 1))
+
+    def check_neighbors(self, value: Any, neighbor: Any) -> None:
+        """One step in every distance."""
+        check_each_near(value, neighbor, Fraction(1), "one step, in every distance", False)
+
+    def invalid_inputs(self) -> Sequence[Any]:
+        """What is no distance for each candidate."""
+        rest = [1] * (len(self.candidates) - 1)
+        return (*odd_scores(len(self.candidates)), [0.5, *rest], [-1, *rest])
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """A count of 7, and of 8."""
+        count, numbers = cls(tuple(range(12)), 2), tuple(range(12))
+        seven, eight = (tuple(abs(z - true) for z in numbers) for true in (7, 8))
+        name = "inverse sensitivity of a count"
+        return (Example(name, count, seven, eight, numbers, 0.49, lambda z, distances: distances[z], FEW),)

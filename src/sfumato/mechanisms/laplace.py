@@ -14,6 +14,7 @@ Proof: docs/proofs/laplace.md. Papers: Dwork, McSherry, Nissim, Smith 2006; Ghos
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,27 +22,28 @@ from typing import Any
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.mechanisms.additive import Additive, distance
-from sfumato.mechanisms.lattice import Lattice
-from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
-from sfumato.mechanisms.noise import LARGEST_SCALE, LaplaceNoise
+from sfumato.mechanisms._examples.example import Example, around, floats, square
+from sfumato.mechanisms._noise.additive import Additive, NoisyValue, distance
+from sfumato.mechanisms._noise.lattice import Lattice
+from sfumato.mechanisms._noise.noise import LARGEST_SCALE, LaplaceNoise
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 from sfumato.privacy.sensitivity import Norm, Sensitivity, relation
 from sfumato.privacy.shifts import DiscreteLaplaceShift
 from sfumato.rounding import up
 
 
 @dataclass(frozen=True)
-class Laplace(Declared):
+class Laplace(NoisyValue):
     """Noise for an L1 sensitivity; `size` numbers at once, or one number where size is None.
 
         sensitivity   how far one unit can move the value, in L1: a number or a `Sensitivity`
         epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
         size          how many numbers are released at once; left out: a single one
         spacing       the lattice's spacing, a power of two; left out: far finer than the noise
-        neighbours    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
+        neighbors    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
         unit          whose privacy: a `Unit`, a column's name or several; left out: one row
 
     >>> incomes = Laplace(sensitivity=200_000, epsilon=1, unit="person_id")
@@ -53,7 +55,7 @@ class Laplace(Declared):
     epsilon: checks.Number
     size: int | None = None
     spacing: checks.Number | None = None
-    neighbours: Neighbours | Relation | None = None
+    neighbors: Neighbors | Relation | None = None
     unit: Protected = ROW
 
     def __post_init__(self) -> None:
@@ -102,7 +104,7 @@ class Laplace(Declared):
     @property
     def guarantee(self) -> Guarantee:
         """epsilon-differential privacy."""
-        return Guarantee(self._epsilon, neighbours=relation(self.sensitivity, self.neighbours), unit=self.unit)
+        return Guarantee(self._epsilon, neighbors=relation(self.sensitivity, self.neighbors), unit=self.unit)
 
     def release(self, value: Any, entropy: Entropy = SYSTEM) -> Any:
         """A float for a number, an array of floats for a vector."""
@@ -116,3 +118,15 @@ class Laplace(Declared):
     def log_probability(self, output: Any, value: Any) -> float:
         """The logarithm of the probability of an output; outputs are multiples of the lattice's spacing."""
         return self._additive.log_probability(output, value)
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """Numbers and vectors, on coarse and fine lattices."""
+        fine, pair = cls(1, Fraction(1, 2), spacing=0.25), cls(2, 2, size=2, spacing=1)
+        both = cls(Sensitivity(1, Norm.L2), 2, size=2, spacing=1)
+        return (
+            Example("laplace", cls(2, 1, spacing=1), 3.0, 5.0, floats(around(-70, 75))),
+            Example("laplace, fine", fine, 0.5, -0.5, around(-70, 70, 0.25)),
+            Example("laplace, vector", pair, (0.0, 1.0), (1.0, 2.0), square(floats(around(-50, 50))), 0.49),
+            Example("laplace, L2", both, (0.0, 1.0), (1.0, 1.0), square(floats(around(-40, 40))), 0.2),
+        )

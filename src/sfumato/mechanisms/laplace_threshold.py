@@ -14,30 +14,32 @@ Proof: docs/proofs/laplace_threshold.md. Paper: Korolova, Kenthapadi, Mishra, Nt
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
-from sfumato.mechanisms.noise import LaplaceNoise
-from sfumato.mechanisms.samplers import draw_one
-from sfumato.mechanisms.threshold import Promise, people
+from sfumato.mechanisms._examples.example import Example, shown
+from sfumato.mechanisms._noise.noise import LaplaceNoise
+from sfumato.mechanisms._noise.threshold import KeyMechanism, Promise, people
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
+from sfumato.mechanisms.samplers import LIFT, draw_lifted
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 from sfumato.rounding import log_up, up
 
 
 @dataclass(frozen=True)
-class LaplaceThreshold(Declared):
+class LaplaceThreshold(KeyMechanism):
     """The value is the number of units that have the key; the output is a noisy number, or None: not shown.
 
         epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
         delta         the probability that the promise may fail, far below 1 / number of people: 1e-9
         keys          the most keys that one unit may have
-        neighbours    'add-remove' (one unit comes or goes) or 'replace' (one unit changes its contents)
+        neighbors    'add-remove' (one unit comes or goes) or 'replace' (one unit changes its contents)
         unit          whose privacy: a `Unit`, a column's name or several; left out: one row
 
     >>> LaplaceThreshold(epsilon=1, delta=1e-9, keys=3).guarantee
@@ -47,7 +49,7 @@ class LaplaceThreshold(Declared):
     epsilon: checks.Number
     delta: checks.Number
     keys: int = 1
-    neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE
+    neighbors: Neighbors | Relation = Neighbors.ADD_REMOVE
     unit: Protected = ROW
 
     def __post_init__(self) -> None:
@@ -56,7 +58,7 @@ class LaplaceThreshold(Declared):
 
     @cached_property
     def _promise(self) -> Promise:
-        return Promise.read(self.epsilon, self.delta, self.keys, self.neighbours, self.unit)
+        return Promise.read(self.epsilon, self.delta, self.keys, self.neighbors, self.unit)
 
     @cached_property
     def _noise(self) -> LaplaceNoise:
@@ -80,8 +82,10 @@ class LaplaceThreshold(Declared):
 
     def release(self, value: int, entropy: Entropy = SYSTEM) -> int | None:
         """The noisy number of units, or None where the key is not shown; a key that nobody has is never shown."""
-        noisy = people(value) + draw_one(self._noise.sampler, entropy)
-        return noisy if value > 0 and noisy > self.threshold else None
+        units = people(value)
+        noisy = units + draw_lifted(self._noise.sampler, entropy) - LIFT
+        # Both questions are asked, whatever the first one says: a clock must not tell nobody from somebody.
+        return (None, noisy)[(units > 0) & (noisy > self.threshold)]
 
     def error(self, confidence: checks.Number = 0.95) -> float:
         """A half-width that covers the noise with this confidence."""
@@ -94,3 +98,16 @@ class LaplaceThreshold(Declared):
         if output is not None:
             return self._noise.log_probability(output - value) if output > self.threshold else -math.inf
         return self._noise.log_at_most(self.threshold - value)
+
+    def _half_shown(self) -> float:
+        return self.threshold
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """A key of one unit, of many, and under replace."""
+        plain, replace = cls(1, 1e-4), cls(1, 1e-3, keys=2, neighbors=Neighbors.REPLACE)
+        return (
+            Example("laplace threshold", plain, 1, 0, shown(1, 60), 0.4, None),
+            Example("laplace threshold, many people", plain, 20, 21, shown(1, 90), 0.0, None),
+            Example("laplace threshold, replace", replace, 1, 0, shown(1, 250), 0.0, None),
+        )

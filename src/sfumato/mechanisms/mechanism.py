@@ -1,20 +1,21 @@
 """What every mechanism can do.
 
-To add one: its file, one line in `mechanisms/__init__.py`, its page in `docs/proofs/`; the shared suite then tests it
-(loss, error bar, distribution) with one line of examples.
+To add one: its file, one line in `mechanisms/__init__.py`, its page in `docs/proofs/`. Its class has its own examples
+(`Declared.examples`), by which the contract suite tests it: loss, error bar, distribution, odd parameters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from sfumato import checks
 from sfumato.checks import Number
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import ScaleTooLarge
+from sfumato.mechanisms._examples.example import Example
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
 from sfumato.privacy.sensitivity import Sensitivity
@@ -29,7 +30,7 @@ Output = TypeVar("Output")
 
 
 class Mechanism(Protocol[Value, Output]):
-    """A randomised release that knows its own loss, its own error and its own output distribution."""
+    """A randomized release that knows its own loss, its own error and its own output distribution."""
 
     @property
     def loss(self) -> Loss:
@@ -50,10 +51,39 @@ class Mechanism(Protocol[Value, Output]):
 
 
 class Declared:
-    """A value that is pickled and copied by its fields alone: what was worked out from them stays behind."""
+    """A mechanism: it is pickled and copied by its fields alone, and what was worked out from them stays behind."""
+
+    example_parameters: ClassVar[Mapping[str, Any]] = {}  # all that have no default, for `sfumato audit NAME`
+    absent_parameters: ClassVar[Mapping[str, str]] = {}  # what helps whoever gives a parameter that it does not have
 
     def __reduce__(self) -> tuple[type, tuple[Any, ...]]:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+    # What a mechanism answers about itself, so that no list elsewhere has to know it. For the writer of a new one: give
+    # `example_parameters`, `examples` and `invalid_inputs`; give `neighboring_inputs` and `check_neighbors` where one
+    # unit can do less than change everything. `sfumato.testing.MechanismTests` then tests it, and `sfumato audit`,
+    # `bench/timing.py` and the command line know it by its name.
+
+    @classmethod
+    def example(cls, **changes: Any) -> Any:
+        """An example of the mechanism, with some parameters changed."""
+        return cls(**{**cls.example_parameters, **changes})
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """Neighbors with all their outputs, by which the mechanism is tested."""
+        return ()
+
+    def neighboring_inputs(self) -> tuple[Any, Any] | None:
+        """Two inputs as far apart as is declared, whose outputs tell most of them; None: nobody knows how far."""
+        return None
+
+    def check_neighbors(self, value: Any, neighbor: Any) -> None:
+        """Refuse inputs that are further apart than is declared; here any two may be neighbors."""
+
+    def invalid_inputs(self) -> Sequence[Any]:
+        """What must be refused as the value of a release: numbers that are none, and vectors of another length."""
+        return ()
 
 
 def read_epsilon(epsilon: Number) -> Fraction:
@@ -99,6 +129,6 @@ def settle(mechanism: Any) -> None:
         if field.name in _READ:
             object.__setattr__(mechanism, field.name, _READ[field.name](getattr(mechanism, field.name)))
     promise: Guarantee = mechanism.guarantee
-    for name in ("neighbours", "unit"):
+    for name in ("neighbors", "unit"):
         if hasattr(mechanism, name):
             object.__setattr__(mechanism, name, getattr(promise, name))

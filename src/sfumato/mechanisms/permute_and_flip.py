@@ -5,6 +5,9 @@ that for `monotonic` scores. Take the candidates in random order, toss for each 
 p = exp(-r * (best score - its score)), and choose the first with heads. That is epsilon-differentially private; the
 chosen score is at least as good as that of the exponential mechanism, in distribution. With a_k the mean, over all sets
 of k other candidates, of the product of their 1 - p, a candidate's probability is p (a_0 + ... + a_(n-1)) / n.
+
+The code tosses no coins: their number, which a clock shows, would tell the best score from the others. It adds
+exponential noise of rate r to every score and chooses the largest sum, which is the same choice (`race`).
 Proof: docs/proofs/permute_and_flip.md. Papers: McKenna and Sheldon 2020; Ding, Kifer, E, Steinke, Wang, Xiao, Zhang
 2021.
 
@@ -19,12 +22,18 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.mechanisms.choosing import Choosing, Scores
-from sfumato.mechanisms.samplers import Coin, uniform
+from sfumato.mechanisms._examples.example import FEW, Example
+from sfumato.mechanisms._noise.choosing import Choosing, Scores
+from sfumato.mechanisms._noise.lattice import floor_many, power_of_two
+from sfumato.mechanisms._noise.race import FINE, Race
+from sfumato.mechanisms.samplers import Integers
 from sfumato.rounding import down, exp_bounds, log_up, up
 
 _DIGITS = 128
@@ -38,23 +47,36 @@ class PermuteAndFlip(Choosing):
         sensitivity   how far one unit can move each score: a number or a `Sensitivity`
         epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
         monotonic     whether a unit moves all scores in one direction, as counts do under add-remove: half the noise
-        neighbours    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
+        neighbors    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
         unit          whose privacy: a `Unit`, a column's name or several; left out: one row
 
     >>> PermuteAndFlip(candidates=("tea", "coffee"), sensitivity=1, epsilon=1, monotonic=True).release([10, 900])
     'coffee'
     """
 
+    @cached_property
+    def _unit(self) -> Fraction:
+        """The power of two in which scores are counted: so small that the noise has `FINE` of them, at least."""
+        return power_of_two(1 / self._rate) / FINE
+
+    @cached_property
+    def _race(self) -> Race:
+        return Race(1 / (self._rate * self._unit))
+
     def release(self, value: Scores, entropy: Entropy = SYSTEM) -> Any:
         """One of the candidates."""
-        below = below_best(self._exponents(value))
-        left = list(range(len(below)))
-        while True:  # ends at the best candidate, whose coin has heads on both sides
-            place = int(uniform(len(left), 1, entropy)[0])
-            left[place], left[-1] = left[-1], left[place]
-            candidate = left.pop()
-            if Coin.exp(below[candidate]).toss(entropy):
-                return self.candidates[candidate]
+        floors = self._floors(value)
+        return self.candidates[self._race.draw(floors, lambda i: self._counted(value, i) - int(floors[i]), entropy)]
+
+    def _floors(self, scores: Scores) -> Integers:
+        """The scores as whole numbers of units, rounded down."""
+        floats = self._floats(scores)
+        if floats is not None and (floors := floor_many(floats, self._unit)) is not None:
+            return floors
+        return np.array([math.floor(score / self._unit) for score in self._scores(scores)], object)
+
+    def _counted(self, scores: Scores, i: int) -> Fraction:
+        return self._scores(scores)[i] / self._unit
 
     def error(self, confidence: checks.Number = 0.95) -> float:
         """How far the chosen score may lie below the best one, with this confidence: ln((n - 1) / (2 miss)) / rate."""
@@ -66,6 +88,17 @@ class PermuteAndFlip(Choosing):
         if output not in self.candidates:
             return -math.inf
         return log_first(below_best(self._exponents(value)), self.candidates.index(output))
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """Scores that fall and rise, and scores that only rise."""
+        plain, rising = cls(tuple("abcde"), 1, 2), cls(tuple("abcde"), 2, 1, monotonic=True)
+        scores, others = (0, -40, -41, -40.5, -39), (-1, -39, -40, -39.5, -38)
+        near, above = (3, 3.5, 1, 2.25, 3.5), (4, 5.5, 1, 2.25, 5)
+        return (
+            Example("permute and flip", plain, scores, others, tuple("abcde"), 0.999, plain.fall, FEW),
+            Example("permute and flip, monotonic", rising, near, above, tuple("abcde"), 0.5, rising.fall, FEW),
+        )
 
 
 def below_best(exponents: Sequence[Fraction]) -> list[Fraction]:

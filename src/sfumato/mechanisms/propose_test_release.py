@@ -1,6 +1,6 @@
 """Propose, test, release: the median with noise for a proposed bound on what one unit moves, if the data allow it.
 
-Claim. Let b be the proposed bound and D the least number of steps, each to a neighbour, from the data to a data set
+Claim. Let b be the proposed bound and D the least number of steps, each to a neighbor, from the data to a data set
 where one more step moves the median by more than b. Test: D plus discrete Laplace noise of scale 1 / epsilon_1 lies
 above a threshold T, the least whole number with Pr[noise > T] <= delta. If so, release the median with discrete Laplace
 noise of scale b / epsilon_2, else None. That is (epsilon_1 + epsilon_2, delta)-differentially private. D takes
@@ -16,24 +16,29 @@ Proof: docs/proofs/propose_test_release.md. Papers: Dwork and Lei 2009; Nissim, 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, ScaleTooLarge
+from sfumato.mechanisms._examples.apart import check_one_row
+from sfumato.mechanisms._examples.example import FEW, Example, shown
+from sfumato.mechanisms._noise.noise import LARGEST_SCALE, LaplaceNoise
+from sfumato.mechanisms._noise.span import Bounds, Span, read_bounds
 from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
-from sfumato.mechanisms.noise import LARGEST_SCALE, LaplaceNoise
 from sfumato.mechanisms.samplers import Integers, draw_one
-from sfumato.mechanisms.span import Bounds, Span, read_bounds
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 from sfumato.rounding import log_up, up
+
+_MOST_ROWS = 5_000  # of the inputs for audits: where the test wants more, it is hardly ever passed
 
 
 @dataclass(frozen=True)
@@ -46,7 +51,7 @@ class ProposeTestRelease(Declared):
         delta         the probability that the promise may fail, far below 1 / number of people: 1e-9
         share         which part of epsilon the test gets
         spacing       the lattice's spacing, a power of two; left out: about a millionth of the bounds' distance
-        neighbours    'add-remove' (one unit comes or goes) or 'replace' (one unit changes its contents)
+        neighbors    'add-remove' (one unit comes or goes) or 'replace' (one unit changes its contents)
         unit          whose privacy: a `Unit`, a column's name or several; left out: one row
 
     >>> ProposeTestRelease(bound=500, bounds=(0, 200_000), epsilon=1, delta=1e-9).guarantee
@@ -59,8 +64,9 @@ class ProposeTestRelease(Declared):
     delta: checks.Number
     share: checks.Number = Fraction(1, 2)
     spacing: checks.Number | None = None
-    neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE
+    neighbors: Neighbors | Relation = Neighbors.ADD_REMOVE
     unit: Protected = ROW
+    example_parameters: ClassVar[Mapping[str, Any]] = {"bound": 2, "bounds": (0, 16), "epsilon": 1, "delta": 1e-6}
 
     def __post_init__(self) -> None:
         settle(self)
@@ -113,11 +119,11 @@ class ProposeTestRelease(Declared):
     @property
     def guarantee(self) -> Guarantee:
         """(epsilon, delta)-differential privacy."""
-        return Guarantee(self.epsilon, self.delta, neighbours=self.neighbours, unit=self.unit)
+        return Guarantee(self.epsilon, self.delta, neighbors=self.neighbors, unit=self.unit)
 
     def _exact(self, value: Any) -> tuple[int, int]:
         """The number of the median's point, and the distance to instability."""
-        relation = Neighbours.read(self.neighbours)
+        relation = Neighbors.read(self.neighbors)
         ranked = self._span.ranked(value, relation)
         padded = np.concatenate([[self._span.low], ranked, [self._span.high]]).astype(ranked.dtype)
         return int(padded[(len(ranked) + 1) // 2]), instability(padded, self._steps, relation)
@@ -149,13 +155,44 @@ class ProposeTestRelease(Declared):
         passed = self._test.log_at_most(far - self.threshold - 1)  # the noise is symmetric
         return passed + self._noise.log_probability(number - median)
 
+    def neighboring_inputs(self) -> tuple[Any, Any]:
+        """The median moves by the whole bound, and the test passes about half the time."""
+        low, high = (float(end) for end in self.bounds)
+        comes = self.neighbors is Neighbors.ADD_REMOVE
+        bound, many = float(self.bound), max(1, min(_MOST_ROWS, self.threshold // (2 if comes else 1)))
+        first = (low + high - bound) / 2
+        values = [first] * many + [first + bound] * many
+        return values, values[1:] if comes else [*values[1:], first + bound]
 
-def instability(padded: Integers, steps: int, neighbours: Neighbours) -> int:
+    def check_neighbors(self, value: Any, neighbor: Any) -> None:
+        """One row."""
+        check_one_row(value, neighbor, self.guarantee.neighbors)
+
+    def invalid_inputs(self) -> Sequence[Any]:
+        """What is no list of numbers."""
+        odd = (math.nan, None, "Rumpelstiltskin")
+        return 3, "01", [[0, 1], [1, 0]], *([1, each] for each in odd)
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """A median that one unit moves far, one that it does not, and one under replace."""
+        plain = cls(2, (0, 40), 2, 1e-3, spacing=1)
+        other = cls(1, (0, 15), 2, 1e-3, Fraction(1, 3), 0.5, "replace")
+        far, farther, near, nearer = (0, 40), (0, 40, 40), (5, 6, 6, 6, 8), (5, 6, 6, 6)
+        five, changed = (2, 3, 3.5, 4, 9), (2, 3, 3.5, 15, 9)
+        return (
+            Example("propose-test-release, unstable", plain, far, farther, shown(-70, 110), 0.3, None, FEW),
+            Example("propose-test-release, stable", plain, near, nearer, shown(-70, 90), 0.0, None, FEW),
+            Example("propose-test-release, replace", other, five, changed, shown(-50, 70, 0.5), 0.0, None, FEW),
+        )
+
+
+def instability(padded: Integers, steps: int, neighbors: Neighbors) -> int:
     """The distance to a data set whose median one more step moves by more than `steps`.
 
     `padded` are the values in order between the two bounds; the bounds must be more than `steps` apart.
 
-    >>> instability(np.array([0, 4, 4, 4, 9]), 3, Neighbours.REPLACE)
+    >>> instability(np.array([0, 4, 4, 4, 9]), 3, Neighbors.REPLACE)
     1
     """
     n = len(padded) - 2
@@ -163,7 +200,7 @@ def instability(padded: Integers, steps: int, neighbours: Neighbours) -> int:
     # The first value more than `steps` above the left end of a gap; between them lies what has to go.
     right = np.searchsorted(padded, padded[:-1] + steps, side="right")
     left, right = left[right <= n + 1], right[right <= n + 1]
-    if neighbours is Neighbours.REPLACE:
+    if neighbors is Neighbors.REPLACE:
         rank = (n + 1) // 2
         left, right = np.minimum(left, rank), np.maximum(right, rank)
         return int((right - left - 1).min())

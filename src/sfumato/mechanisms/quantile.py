@@ -14,22 +14,25 @@ Proof: docs/proofs/inverse_sensitivity.md. Papers: Asi and Duchi 2020; Smith 201
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument
+from sfumato.mechanisms._examples.apart import check_one_row
+from sfumato.mechanisms._examples.example import FEW, Example, around
+from sfumato.mechanisms._noise.span import Bounds, Span, read_bounds
 from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
 from sfumato.mechanisms.samplers import Integers, Selection, uniform
-from sfumato.mechanisms.span import Bounds, Span, read_bounds
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 from sfumato.rounding import down, log_up, up
 
 
@@ -49,7 +52,7 @@ class Quantile(Declared):
         bounds        a lower and an upper bound that somebody declared; values beyond are moved onto them
         epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
         spacing       the lattice's spacing, a power of two; left out: about a millionth of the bounds' distance
-        neighbours    'add-remove' (one unit comes or goes) or 'replace' (one unit changes its contents)
+        neighbors    'add-remove' (one unit comes or goes) or 'replace' (one unit changes its contents)
         unit          whose privacy: a `Unit`, a column's name or several; left out: one row
 
     >>> incomes = Quantile(0.9, bounds=(0, 200_000), epsilon=1)
@@ -61,8 +64,9 @@ class Quantile(Declared):
     bounds: Bounds
     epsilon: checks.Number
     spacing: checks.Number | None = None
-    neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE
+    neighbors: Neighbors | Relation = Neighbors.ADD_REMOVE
     unit: Protected = ROW
+    example_parameters: ClassVar[Mapping[str, Any]] = {"quantile": 0.5, "bounds": (0, 16), "epsilon": 1}
 
     def __post_init__(self) -> None:
         settle(self)
@@ -90,11 +94,11 @@ class Quantile(Declared):
     @property
     def guarantee(self) -> Guarantee:
         """epsilon-differential privacy."""
-        return Guarantee(self.epsilon, neighbours=self.neighbours, unit=self.unit)
+        return Guarantee(self.epsilon, neighbors=self.neighbors, unit=self.unit)
 
     def _pieces(self, values: Any) -> Pieces:
         """Every value by itself, and the gaps between them; some are empty."""
-        relation = Neighbours.read(self.neighbours)
+        relation = Neighbors.read(self.neighbors)
         ranked = self._span.ranked(values, relation)
         points, counts = np.unique(ranked, return_counts=True)
         ends = np.concatenate([[self._span.low - 1], points, [self._span.high + 1]]).astype(points.dtype)
@@ -147,6 +151,36 @@ class Quantile(Declared):
         total = math.fsum(size * math.exp(down(self._rate * (nearest - d))) for d, size in levels.items())
         return down(self._rate * (nearest - self.distance(output, value))) - math.log(total)
 
+    def neighboring_inputs(self) -> tuple[Any, Any]:
+        """One gap below the median's values and one above, of which the other unit makes one likelier."""
+        low, high = (float(end) for end in self.bounds)
+        values = [(low + high) / 2] * 3 + [high] * 3
+        return values, [low, *values][: 7 if self.neighbors is Neighbors.ADD_REMOVE else 6]
+
+    def check_neighbors(self, value: Any, neighbor: Any) -> None:
+        """One row."""
+        check_one_row(value, neighbor, self.guarantee.neighbors)
+
+    def invalid_inputs(self) -> Sequence[Any]:
+        """What is no list of numbers."""
+        odd = (math.nan, None, "Rumpelstiltskin")
+        return 3, "01", [[0, 1], [1, 0]], *([1, each] for each in odd)
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """A median under add-remove, and a ninth tenth under replace."""
+        median, ninth = cls(0.5, (0, 15), 2, 1), cls(0.9, (0, 16), 3, 0.5, "replace")
+        eight, seven, five, changed = (
+            (1, 2, 2, 3, 7, 9, 11, 11),
+            (1, 2, 2, 3, 7, 9, 11),
+            (1, 2, 2, 3, 7),
+            (1, 2, 2, 3, 0),
+        )
+        return (
+            Example("median", median, eight, seven, around(0, 15), 0.4, median.distance, FEW),
+            Example("ninth tenth", ninth, five, changed, around(0, 16, 0.5), 0.5, ninth.distance, FEW),
+        )
+
 
 def _levels(pieces: Pieces) -> dict[int, int]:
     """How many points there are at each distance."""
@@ -157,17 +191,17 @@ def _levels(pieces: Pieces) -> dict[int, int]:
     return dict(zip(map(int, found.tolist()), map(int, sizes.tolist()), strict=True))
 
 
-def changes(less: Integers, equal: Integers, more: Integers, quantile: Fraction, neighbours: Neighbours) -> Integers:
+def changes(less: Integers, equal: Integers, more: Integers, quantile: Fraction, neighbors: Neighbors) -> Integers:
     """The least number of changes that give a point with so many values below, at and above it the quantile's rank.
 
-    >>> changes(np.array([0, 2]), np.array([0, 1]), np.array([5, 2]), Fraction(1, 2), Neighbours.REPLACE).tolist()
+    >>> changes(np.array([0, 2]), np.array([0, 1]), np.array([5, 2]), Fraction(1, 2), Neighbors.REPLACE).tolist()
     [3, 0]
     """
     top, rest = quantile.numerator, quantile.denominator - quantile.numerator
     total = int(less[0] + equal[0] + more[0])
     kind = np.int64 if (total + 2) * quantile.denominator < 1 << 62 else object
     low, here, high = (part.astype(kind) for part in (less, equal, more))
-    if neighbours is Neighbours.REPLACE:
+    if neighbors is Neighbors.REPLACE:
         rank = -(-top * total // quantile.denominator)
         return np.asarray(np.maximum(0, np.maximum(low - rank + 1, rank - low - here)))
     too_high = rest * low - top * (here + high)  # negative where few enough lie below

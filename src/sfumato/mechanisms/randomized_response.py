@@ -1,7 +1,7 @@
 """Randomized response: each person perturbs the own answer, and the crowd's share is estimated from the noisy answers.
 
 Claim. Answering truly with probability e**epsilon / (e**epsilon + k - 1), else with one of the other k - 1 categories
-at random, is epsilon-differentially private for the answer (neighbours: another true answer), and no epsilon-private
+at random, is epsilon-differentially private for the answer (neighbors: another true answer), and no epsilon-private
 protocol for two answers tells more. For k = 2 the lectures write the same thing in three ways:
 
     keep the answer with probability p                     epsilon = ln(p / (1 - p))
@@ -24,18 +24,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, OutsideRange
+from sfumato.mechanisms._examples.example import Example
 from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
-from sfumato.mechanisms.samplers import Coin, uniform
+from sfumato.mechanisms.samplers import Coin, Integers, bernoulli, uniform
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
 from sfumato.rounding import Real, down, exp_bounds, exp_down, log_up
 
+Found = TypeVar("Found")
 YES_NO = ("yes", "no")
 _CLOSE = Fraction(1, 1 << 60)  # how far above the logarithm of the odds an epsilon may have been rounded
 _SLACK = 1e-9  # relative, for the quantiles' own rounding
@@ -60,12 +64,13 @@ class RandomizedResponse(Declared):
         unit          whose privacy: a `Unit`, a column's name or several; left out: one row
 
     >>> RandomizedResponse(epsilon=1, categories=("never", "once", "often")).guarantee
-    Guarantee(epsilon=1, neighbours='replace')
+    Guarantee(epsilon=1, neighbors='replace')
     """
 
     epsilon: checks.Number
     categories: Sequence[Any] = YES_NO
     unit: Protected = ROW
+    example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1}
     _keep: Fraction | None = None  # the exact chance, where it is a fraction
 
     def __post_init__(self) -> None:
@@ -142,18 +147,22 @@ class RandomizedResponse(Declared):
     @property
     def guarantee(self) -> Guarantee:
         """epsilon-differential privacy of one answer, which another answer may replace."""
-        return Guarantee(self.epsilon, neighbours=Neighbours.REPLACE, unit=self.unit)
+        return Guarantee(self.epsilon, neighbors=Neighbors.REPLACE, unit=self.unit)
 
     def release(self, value: Any, entropy: Entropy = SYSTEM) -> Any:
         """The answer to give for the true answer `value`."""
-        place = self._place(value)
-        # Both are always drawn, so that what was drawn does not show in the time.
-        true, other = self._coin.toss(entropy), int(uniform(len(self.categories) - 1, 1, entropy)[0])
-        return self.categories[place if true else other + (other >= place)]
+        place = self._look_up(self._columns, value)
+        # Both are drawn and both answers worked out, in arrays of one number: Python's own integers and branches take
+        # other times for 0 and for 1, and a clock would tell truth from lie.
+        true, other = bernoulli(self._coin, 1, entropy), uniform(len(self.categories) - 1, 1, entropy)
+        return self.categories[np.where(true, place, other + (other >= place)).item()]
 
     def _place(self, value: Any) -> int:
+        return self._look_up(self._places, value)
+
+    def _look_up(self, known: Mapping[Any, Found], value: Any) -> Found:
         try:
-            return self._places[value]
+            return known[value]
         except (KeyError, TypeError):
             raise OutsideRange(
                 f"value must be one of the {len(self.categories)} categories; got something else"
@@ -162,6 +171,11 @@ class RandomizedResponse(Declared):
     @cached_property
     def _places(self) -> dict[Any, int]:
         return {category: place for place, category in enumerate(self.categories)}
+
+    @cached_property
+    def _columns(self) -> dict[Any, Integers]:
+        """The places as arrays of one number."""
+        return {category: np.array([place]) for category, place in self._places.items()}
 
     def error(self, confidence: checks.Number = 0.95, answers: int = 1) -> float:
         """How far a share estimated from this many answers may be off: Hoeffding's bound, good for any number."""
@@ -206,7 +220,7 @@ class RandomizedResponse(Declared):
             value = (seen - self._lie) / self._gain
             error = math.sqrt(max(0.0, seen * (1 - seen)) / total) / self._gain
             ends = [(end - self._lie) / self._gain for end in seen_interval(answers.get(category, 0), total, miss)]
-            shares[category] = Share(value, error, (min(1.0, max(0.0, ends[0])), min(1.0, max(0.0, ends[1]))))
+            shares[category] = Share(value, error, clipped(ends[0], ends[1], (0.0, 1.0)))
         return shares
 
     def people_for(self, accuracy: checks.Number) -> int:
@@ -223,6 +237,42 @@ class RandomizedResponse(Declared):
             return -math.inf
         probability = self.truth if self._place(value) == self._place(output) else self._lie
         return math.log(probability) if probability > 0 else -math.inf
+
+    def neighboring_inputs(self) -> tuple[Any, Any]:
+        """Two answers."""
+        first, second, *_ = self.categories
+        return first, second
+
+    def invalid_inputs(self) -> Sequence[Any]:
+        """What is no answer."""
+        return "Rumpelstiltskin", None, math.nan, ["yes"]
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """Two answers and more, by epsilon and by the chance of keeping them."""
+        four, kept = cls(1, categories="abcd"), cls.keep(0.6, categories="abc")
+        return (
+            Example("coin toss", cls.truth_or_coin(), "yes", "no", YES_NO, misses=None),
+            Example("randomized response", cls(Fraction(7, 10)), "no", "yes", YES_NO, misses=None),
+            Example("k-ary response", four, "b", "d", tuple("abcd"), misses=None),
+            Example("kept answer", kept, "a", "b", tuple("abc"), misses=None),
+        )
+
+
+def clipped(low: float, high: float, ends: tuple[float, float]) -> tuple[float, float]:
+    """An interval clipped to what is possible; one that lies wholly beyond an end keeps its width there.
+
+    Clipping alone would make it a point, which claims to know the value exactly. A wider interval covers no less.
+
+    >>> clipped(-0.25, 0.5, (0, 1)), clipped(1.25, 1.5, (0, 1))
+    ((0, 0.5), (0.75, 1))
+    """
+    least, greatest = ends
+    if low >= greatest:
+        return max(least, greatest - (high - low)), greatest
+    if high <= least:
+        return least, min(greatest, least + (high - low))
+    return max(least, low), min(greatest, high)
 
 
 def seen_interval(count: float, total: float, miss: float) -> tuple[float, float]:

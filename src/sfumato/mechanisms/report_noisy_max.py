@@ -17,18 +17,23 @@ Zhang 2021.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.mechanisms.choosing import Choosing, Scores
-from sfumato.mechanisms.lattice import Lattice
-from sfumato.mechanisms.noise import LARGEST_SCALE
+from sfumato.mechanisms._examples.example import FEW, Example
+from sfumato.mechanisms._noise.choosing import Choosing, Scores
+from sfumato.mechanisms._noise.lattice import Lattice, shifted
+from sfumato.mechanisms._noise.noise import LARGEST_SCALE
+from sfumato.mechanisms._noise.race import FINE, Race
 from sfumato.mechanisms.permute_and_flip import below_best, least_fall, log_first
-from sfumato.mechanisms.samplers import Geometric, uniform
+from sfumato.mechanisms.samplers import Integers
 from sfumato.rounding import up
 
 
@@ -40,7 +45,7 @@ class ReportNoisyMax(Choosing):
         sensitivity   how far one unit can move each score: a number or a `Sensitivity`
         epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
         monotonic     whether a unit moves all scores in one direction, as counts do under add-remove: half the noise
-        neighbours    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
+        neighbors    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
         unit          whose privacy: a `Unit`, a column's name or several; left out: one row
         spacing       the spacing of the scores' lattice, a power of two; left out: far finer than the noise
 
@@ -64,19 +69,24 @@ class ReportNoisyMax(Choosing):
         return self._lattice.steps(self._moves) * (1 if self.monotonic else 2) / Fraction(self.epsilon)
 
     @cached_property
-    def _sampler(self) -> Geometric:
-        return Geometric(self._scale)
+    def _digits(self) -> int:
+        """Binary digits of the noise below the lattice's spacing, so that ties between sums are rare."""
+        return max(0, (FINE // math.ceil(self._scale)).bit_length())
 
-    def _numbers(self, scores: Scores) -> list[int]:
-        return [self._lattice.snap(score) for score in self._scores(scores)]
+    @cached_property
+    def _race(self) -> Race:
+        return Race(self._scale * (1 << self._digits))
+
+    def _numbers(self, scores: Scores) -> Integers:
+        floats = self._floats(scores)
+        if floats is not None:
+            return self._lattice.snap_many(floats, len(self.candidates))
+        return np.array([self._lattice.snap(score) for score in self._scores(scores)], object)
 
     def release(self, value: Scores, entropy: Entropy = SYSTEM) -> Any:
         """One of the candidates."""
-        noise = self._sampler.draw(len(self.candidates), entropy).tolist()
-        noisy = [number + drawn for number, drawn in zip(self._numbers(value), noise, strict=True)]
-        best = max(noisy)
-        first = [place for place, sum_ in enumerate(noisy) if sum_ == best]
-        return self.candidates[first[int(uniform(len(first), 1, entropy)[0])]]
+        numbers = shifted(self._numbers(value), self._digits)
+        return self.candidates[self._race.draw(numbers, lambda i: Fraction(0), entropy)]
 
     def error(self, confidence: checks.Number = 0.95) -> float:
         """How far the chosen score may lie below the best one, with this confidence; rounding may add a spacing."""
@@ -87,5 +97,15 @@ class ReportNoisyMax(Choosing):
         """The logarithm of the probability of a choice, minus infinity for what is no candidate."""
         if output not in self.candidates:
             return -math.inf
-        exponents = [number / self._scale for number in self._numbers(value)]
+        exponents = [number / self._scale for number in self._numbers(value).tolist()]
         return log_first(below_best(exponents), self.candidates.index(output))
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """Scores that fall and rise, and scores that only rise."""
+        plain, rising = cls(tuple("abcde"), 1, 2, spacing=0.5), cls(tuple("abc"), 2, 1, monotonic=True)
+        scores, others = (3, 3.5, 1, 2.25, 3.5), (2, 4.5, 2, 3.25, 4.5)
+        return (
+            Example("report noisy max", plain, scores, others, tuple("abcde"), 0.5, plain.fall, FEW),
+            Example("report noisy max, far", rising, (0, 50, 0), (2, 50, 0), tuple("abc"), 0.999, rising.fall, FEW),
+        )

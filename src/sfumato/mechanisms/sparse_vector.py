@@ -15,27 +15,30 @@ Proof: docs/proofs/sparse_vector.md. Papers: Lyu, Su, Li 2017; Dwork, Naor, Rein
 
 from __future__ import annotations
 
+import itertools
 import math
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import BudgetExhausted, InvalidArgument, ScaleTooLarge, WrongShape
-from sfumato.mechanisms.additive import distance
-from sfumato.mechanisms.lattice import Lattice, came
+from sfumato.mechanisms._examples.apart import check_each_near, declared_distance, moved
+from sfumato.mechanisms._examples.example import FEW, Example
+from sfumato.mechanisms._noise.additive import distance
+from sfumato.mechanisms._noise.lattice import Lattice, came
+from sfumato.mechanisms._noise.noise import LARGEST_SCALE, LaplaceNoise
 from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
-from sfumato.mechanisms.noise import LARGEST_SCALE, LaplaceNoise
 from sfumato.mechanisms.samplers import draw_one
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 from sfumato.privacy.pair import Floats
 from sfumato.privacy.sensitivity import Norm, Sensitivity, relation
 from sfumato.rounding import up
@@ -56,7 +59,7 @@ class SparseVector(Declared):
         monotonic     whether a unit moves all answers in one direction, as counts do under add-remove: half the noise
         share         which part of epsilon the threshold gets; left out: 1 / (1 + (2 hits)^(2/3)), the best one
         spacing       the lattice's spacing, a power of two; left out: about a thousandth of the sensitivity
-        neighbours    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
+        neighbors    'add-remove' or 'replace'; left out: the sensitivity's own relation, else add-remove
         unit          whose privacy: a `Unit`, a column's name or several; left out: one row
 
     >>> stream = SparseVector(threshold=100, sensitivity=1, epsilon=1, hits=2).start()
@@ -71,8 +74,9 @@ class SparseVector(Declared):
     monotonic: bool = False
     share: checks.Number | None = None
     spacing: checks.Number | None = None
-    neighbours: Neighbours | Relation | None = None
+    neighbors: Neighbors | Relation | None = None
     unit: Protected = ROW
+    example_parameters: ClassVar[Mapping[str, Any]] = {"threshold": 2, "sensitivity": 1, "epsilon": 1}
 
     def __post_init__(self) -> None:
         settle(self)
@@ -80,7 +84,7 @@ class SparseVector(Declared):
         object.__setattr__(self, "hits", checks.whole(1, hits=self.hits))
         if self.share is not None:
             object.__setattr__(self, "share", checks.inside(share=self.share))
-        if self.monotonic and self.neighbours is Neighbours.REPLACE:
+        if self.monotonic and self.neighbors is Neighbors.REPLACE:
             raise InvalidArgument(
                 "monotonic must be False under replace, where a unit's answers go up and down; got True; leave it out"
             )
@@ -122,7 +126,7 @@ class SparseVector(Declared):
     @property
     def guarantee(self) -> Guarantee:
         """epsilon-differential privacy."""
-        return Guarantee(self.epsilon, neighbours=relation(self.sensitivity, self.neighbours), unit=self.unit)
+        return Guarantee(self.epsilon, neighbors=relation(self.sensitivity, self.neighbors), unit=self.unit)
 
     def start(self, entropy: Entropy = SYSTEM) -> Stream:
         """A stream of comparisons with one noisy threshold; epsilon is spent when it starts."""
@@ -182,6 +186,35 @@ class SparseVector(Declared):
             high = np.log1p(-np.exp(-rate * (np.maximum(other, 0.0) + 1)) / (1 + math.exp(-rate)))
         return np.where(other < 0, low, high)
 
+    def neighboring_inputs(self) -> tuple[Any, Any]:
+        """Many answers go up and the last one down, if they may."""
+        above = float(self.threshold)
+        below = moved(above, -declared_distance(self.sensitivity))
+        if self.monotonic:
+            return [below] * 3, [above] * 3
+        return [below] * 5 + [above], [above] * 5 + [below]
+
+    def check_neighbors(self, value: Any, neighbor: Any) -> None:
+        """At most the sensitivity in every answer."""
+        most = declared_distance(self.sensitivity)
+        check_each_near(value, neighbor, most, "the sensitivity, in every answer", self.monotonic)
+
+    def invalid_inputs(self) -> Sequence[Any]:
+        """What is no list of numbers; far below the threshold, so that all of them are read."""
+        low = float(self.threshold) - 1e9
+        return 4, *([low, each] for each in (math.nan, math.inf, None, "Rumpelstiltskin"))
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """One hit, two hits, and answers that only rise."""
+        one, two = cls(2, 1, 3, spacing=1), cls(2, 1, 4, hits=2, share=0.5, spacing=0.5)
+        rising, up_to_two = cls(2, 1, 4, monotonic=True, spacing=1), (1, 1, 1, 1, 2, 2)
+        return (
+            Example("sparse vector", one, (9, 9, -9), (8, 8, -8), _sequences(3, 1), 0.9, None, FEW),
+            Example("sparse vector, two hits", two, (1, 1, 1, 3, 3), (2,) * 5, _sequences(5, 2), 0.4, None, FEW),
+            Example("sparse vector, monotonic", rising, up_to_two, (2,) * 6, _sequences(6, 1), 0.99, None, FEW),
+        )
+
 
 class Stream:
     """Comparisons one by one; after the last hit it answers no more, for ever. It cannot be copied or stored.
@@ -224,3 +257,16 @@ class Stream:
 
     def __reduce__(self) -> NoReturn:
         raise InvalidArgument("a stream must not be copied or stored; got a request to; it would answer twice as often")
+
+
+def _sequences(answers: int, hits: int) -> tuple[tuple[bool, ...], ...]:
+    """All that can be said of so many answers: the last hit is the last word.
+
+    >>> _sequences(2, 1)
+    ((False, False), (False, True), (True,))
+    """
+    words = {
+        every[: ends[hits - 1] + 1 if len(ends := [i for i, yes in enumerate(every) if yes]) >= hits else None]
+        for every in itertools.product((False, True), repeat=answers)
+    }
+    return tuple(sorted(words))

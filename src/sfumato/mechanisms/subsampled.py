@@ -19,24 +19,31 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, OutsideRange, ScaleTooLarge, WrongShape
-from sfumato.mechanisms.lattice import MISSING, came, ratio
+from sfumato.mechanisms._examples.apart import check_near, check_one_row, declared_distance, moved
+from sfumato.mechanisms._examples.example import FEW, Example, around, floats
+from sfumato.mechanisms._noise.lattice import MISSING, came, ratio
+from sfumato.mechanisms.gaussian import Gaussian
+from sfumato.mechanisms.geometric import Geometric
+from sfumato.mechanisms.laplace import Laplace
 from sfumato.mechanisms.mechanism import Declared
 from sfumato.mechanisms.samplers import Coin, bernoulli
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
 from sfumato.privacy.sampled import amplified, amplified_epsilon
+from sfumato.privacy.sensitivity import Norm
 from sfumato.privacy.unit import Unit
 from sfumato.rounding import Real
 
 Item = TypeVar("Item")
+_OTHER_NOISE = "for other noise than Laplace's write noise.py with tenth = Subsampled(...), and audit noise:tenth"
 _MOST = 1 << 16  # different sums over samples that probabilities are worked out for
 
 
@@ -54,6 +61,8 @@ class Subsampled(Declared):
 
     mechanism: Any
     rate: checks.Number
+    example_parameters: ClassVar[Mapping[str, Any]] = {"mechanism": Laplace(1, 1), "rate": 0.5}
+    absent_parameters: ClassVar[Mapping[str, str]] = dict.fromkeys(("epsilon", "delta", "sensitivity"), _OTHER_NOISE)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rate", checks.inside(rate=self.rate))
@@ -61,9 +70,9 @@ class Subsampled(Declared):
             raise InvalidArgument(
                 f"mechanism must be one of a number; got {came(self.mechanism)}; for example Geometric(1, epsilon=1)"
             )
-        if self.mechanism.guarantee.neighbours is not Neighbours.ADD_REMOVE:
+        if self.mechanism.guarantee.neighbors is not Neighbors.ADD_REMOVE:
             raise InvalidArgument(
-                "mechanism must promise add-remove to gain by sampling; got 'replace'; promise neighbours='add-remove'"
+                "mechanism must promise add-remove to gain by sampling; got 'replace'; promise neighbors='add-remove'"
             )
         if getattr(self.mechanism, "size", None) is not None:
             raise InvalidArgument("mechanism must release one number; got one of a vector; leave its size out")
@@ -88,7 +97,7 @@ class Subsampled(Declared):
     def guarantee(self) -> Guarantee:
         """(epsilon', rate * delta)-differential privacy."""
         whole: Guarantee = self.mechanism.guarantee
-        return Guarantee(self.epsilon, Fraction(self.rate) * whole.delta, whole.neighbours, whole.unit)
+        return Guarantee(self.epsilon, Fraction(self.rate) * whole.delta, whole.neighbors, whole.unit)
 
     def release(self, value: Sequence[float], entropy: Entropy = SYSTEM) -> Any:
         """What the mechanism releases for the sum over a fresh sample; divide it by the rate to estimate the total."""
@@ -121,6 +130,40 @@ class Subsampled(Declared):
             for total, chance in sums.items()
         ]
         return float(np.logaddexp.reduce(logs))
+
+    @classmethod
+    def example(cls, rate: checks.Number = 0.5, **changes: Any) -> Any:
+        """Of the geometric mechanism, whose parameters may be changed."""
+        return cls(Geometric.example(**changes), rate)
+
+    def neighboring_inputs(self) -> tuple[Any, Any]:
+        """Two units that count as much as they may, and one of them."""
+        by = moved(0, self._most())
+        return [by, by], [by]
+
+    def _most(self) -> Fraction:
+        """How much one unit may count."""
+        return declared_distance(self.mechanism.sensitivity) if hasattr(self.mechanism, "sensitivity") else Fraction(1)
+
+    def check_neighbors(self, value: Any, neighbor: Any) -> None:
+        """One row, of at most the inner mechanism's sensitivity."""
+        row = check_one_row(value, neighbor, self.guarantee.neighbors)
+        check_near([row], [0], self._most(), Norm.L1, "what the mechanism is made for")
+
+    def invalid_inputs(self) -> Sequence[Any]:
+        """What is no list of numbers."""
+        return 4, "11", {1: 1}, *([1, each] for each in (math.nan, None, "Rumpelstiltskin"))
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """Counts and sums, with noise of three kinds."""
+        count, total = cls(Geometric(1, 2), 0.25), cls(Laplace(2, 1, spacing=0.5), 0.75)
+        bell = cls(Gaussian(1, 1, 1e-3, spacing=1), 0.5)
+        return (
+            Example("subsampled", count, (1,) * 4, (1,) * 3, around(-40, 45), 0.4, None, FEW),
+            Example("subsampled, one unit", total, (1.5, 2), (1.5,), around(-90, 90, 0.5), 0.4, None, FEW),
+            Example("subsampled gaussian", bell, (1, 1, 1), (1, 1), floats(around(-60, 60)), 0.0, None, FEW),
+        )
 
 
 def sample(units: Sequence[Item], rate: checks.Number, entropy: Entropy = SYSTEM) -> list[Item]:

@@ -18,19 +18,24 @@ Proof: docs/proofs/truncated_geometric.md. Paper: Desfontaines, Voss, Gipson, Ma
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import ScaleTooLarge
-from sfumato.mechanisms.mechanism import ROW, Declared, Protected, settle
-from sfumato.mechanisms.samplers import Coin
-from sfumato.mechanisms.threshold import Promise, people
+from sfumato.mechanisms._examples.example import Example
+from sfumato.mechanisms._noise.threshold import KeyMechanism, Promise, people
+from sfumato.mechanisms.mechanism import ROW, Protected, settle
+from sfumato.mechanisms.samplers import WIDTH, Coin
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 from sfumato.rounding import Real, exp_bounds
 
 _MOST = 1 << 18  # numbers of units that are worked out one by one
@@ -38,13 +43,13 @@ _DIGITS = 128  # binary digits of pi beyond the first of delta
 
 
 @dataclass(frozen=True)
-class TruncatedGeometric(Declared):
+class TruncatedGeometric(KeyMechanism):
     """The value is the number of units that have the key; the output says whether it is shown.
 
         epsilon       what one release costs; 1 or less is strong, above 10 hardly protects
         delta         the probability that the promise may fail, far below 1 / number of people: 1e-9
         keys          the most keys that one unit may have
-        neighbours    'add-remove' (one unit comes or goes) or 'replace' (one unit changes its contents)
+        neighbors    'add-remove' (one unit comes or goes) or 'replace' (one unit changes its contents)
         unit          whose privacy: a `Unit`, a column's name or several; left out: one row
 
     >>> TruncatedGeometric(epsilon=1, delta=1e-9, keys=3).guarantee
@@ -54,7 +59,7 @@ class TruncatedGeometric(Declared):
     epsilon: checks.Number
     delta: checks.Number
     keys: int = 1
-    neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE
+    neighbors: Neighbors | Relation = Neighbors.ADD_REMOVE
     unit: Protected = ROW
 
     def __post_init__(self) -> None:
@@ -63,7 +68,7 @@ class TruncatedGeometric(Declared):
 
     @cached_property
     def _promise(self) -> Promise:
-        return Promise.read(self.epsilon, self.delta, self.keys, self.neighbours, self.unit)
+        return Promise.read(self.epsilon, self.delta, self.keys, self.neighbors, self.unit)
 
     def _brackets(self, bits: int) -> list[tuple[int, int]]:
         """Bounds on pi(0), pi(1), ... in units of 2**-bits, up to the first n where pi(n) = 1."""
@@ -112,8 +117,21 @@ class TruncatedGeometric(Declared):
 
     def release(self, value: int, entropy: Entropy = SYSTEM) -> bool:
         """Whether the key is shown."""
-        n = min(people(value), len(self._chances))
-        return n >= len(self._chances) - 1 or Coin(self._chance(n)).toss(entropy)
+        n = min(people(value), len(self._limits) - 1)
+        # One word is drawn and one limit looked up for every n, also for those that are never or surely shown.
+        word = np.empty(1, np.uint32)
+        entropy.fill(word)
+        limit = self._limits[n]
+        if word[0] == limit:  # once in 2**32: the first digits do not decide
+            return Coin(self._chance(n)).decide(int(word[0]), entropy)
+        return bool(word[0] < limit)
+
+    @cached_property
+    def _limits(self) -> NDArray[np.uint64]:
+        """The first 32 digits of pi(0), pi(1), ...; those of 1 are above every word."""
+        more = self._bits - WIDTH
+        digits = [low >> more if low >> more == high >> more else None for low, high in self._chances]
+        return np.array([self._chance(n).digits(WIDTH) if d is None else d for n, d in enumerate(digits)], np.uint64)
 
     def error(self, confidence: checks.Number = 0.95) -> float:
         """How many units a key needs to be shown with this confidence."""
@@ -128,6 +146,20 @@ class TruncatedGeometric(Declared):
         shown = Fraction(self._chances[n][1], 1 << self._bits)
         probability = float(shown if output else 1 - shown)
         return math.log(probability) if probability > 0 else -math.inf
+
+    def _half_shown(self) -> float:
+        keys = self.keys * (1 if self.neighbors is Neighbors.ADD_REMOVE else 2)
+        return keys * math.log(keys / float(self.delta)) / float(self.epsilon)
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """A key of one unit, of few, and one of two keys."""
+        plain, both = cls(1, 1e-4), (True, False)
+        return (
+            Example("truncated geometric", plain, 1, 0, both, 0.999, None),
+            Example("truncated geometric, few people", plain, 7, 6, both, 0.999, None),
+            Example("truncated geometric, many keys", cls(2, 1e-3, keys=2), 1, 0, both, 0.49, None),
+        )
 
 
 def _cut(chances: list[tuple[int, int]], n: int, have: int, want: int) -> tuple[int, int]:

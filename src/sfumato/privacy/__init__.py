@@ -1,9 +1,9 @@
-"""The vocabulary: whose privacy, against which neighbours, how sensitive a value is, what is lost, what is promised."""
+"""The vocabulary: whose privacy, against which neighbors, how sensitive a value is, what is lost, what is promised."""
 
 from sfumato.privacy.choices import CHOICES, Choice, Window, affordable, window
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
 from sfumato.privacy.sensitivity import Norm, Sensitivity
 from sfumato.privacy.unit import Unit
 
@@ -12,7 +12,7 @@ __all__ = [
     "Choice",
     "Guarantee",
     "Loss",
-    "Neighbours",
+    "Neighbors",
     "Norm",
     "Sensitivity",
     "Unit",

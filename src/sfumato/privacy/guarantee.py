@@ -1,6 +1,6 @@
 """What is promised, and how to read it.
 
-The promise (epsilon, delta): for any two neighbouring data sets x, y and any set S of outputs,
+The promise (epsilon, delta): for any two neighboring data sets x, y and any set S of outputs,
 
     Pr[M(x) in S] <= e^epsilon Pr[M(y) in S] + delta.
 
@@ -27,7 +27,7 @@ from typing import Literal
 from sfumato import checks, rounding
 from sfumato.checks import Number
 from sfumato.errors import InvalidArgument, Refused
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 from sfumato.privacy.unit import Unit
 
 About = Literal["membership", "value"]
@@ -44,27 +44,27 @@ class Guarantee:
 
     epsilon: Fraction
     delta: Fraction
-    neighbours: Neighbours
+    neighbors: Neighbors
     unit: Unit
 
     def __init__(
         self,
         epsilon: Number,
         delta: Number = 0,
-        neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE,
+        neighbors: Neighbors | Relation = Neighbors.ADD_REMOVE,
         unit: Unit | str | Iterable[str] = ROW,
     ) -> None:
         object.__setattr__(self, "epsilon", checks.positive(epsilon=epsilon))
         object.__setattr__(self, "delta", checks.below_one(delta=delta))
-        object.__setattr__(self, "neighbours", Neighbours.read(neighbours))
+        object.__setattr__(self, "neighbors", Neighbors.read(neighbors))
         object.__setattr__(self, "unit", Unit.read(unit))
 
     def __repr__(self) -> str:
         parts = [f"epsilon={_plain(self.epsilon)}"]
         if self.delta:
             parts.append(f"delta={_plain(self.delta)}")
-        if self.neighbours is not Neighbours.ADD_REMOVE:
-            parts.append(f"neighbours={self.neighbours.value!r}")
+        if self.neighbors is not Neighbors.ADD_REMOVE:
+            parts.append(f"neighbors={self.neighbors.value!r}")
         if self.unit != ROW:
             parts.append(f"unit={self.unit!r}")
         return f"Guarantee({', '.join(parts)})"
@@ -79,7 +79,7 @@ class Guarantee:
         """
         size = checks.whole(1, k=k)
         if size == 1 or self.delta == 0:
-            return Guarantee(size * self.epsilon, self.delta, self.neighbours, self.unit)
+            return Guarantee(size * self.epsilon, self.delta, self.neighbors, self.unit)
         # delta (1 + e^epsilon + ...) exceeds its last term, so this also keeps the exponentials below small
         if (size - 1) * self.epsilon >= rounding.log_up(1 / self.delta):
             raise self._nothing_left(size)
@@ -88,7 +88,7 @@ class Guarantee:
         delta = rounding.printed_up(self.delta * top / (rounding.exp_down(self.epsilon, bits) - 1))
         if delta >= 1:
             raise self._nothing_left(size)
-        return Guarantee(size * self.epsilon, delta, self.neighbours, self.unit)
+        return Guarantee(size * self.epsilon, delta, self.neighbors, self.unit)
 
     def posterior(
         self, prior: Number, about: About = "membership", failing: Number | None = None
@@ -111,7 +111,7 @@ class Guarantee:
         if about not in ("membership", "value"):
             raise InvalidArgument(f"about must be 'membership' or 'value'; got {about!r}")
         exception = self._failing() if failing is None else checks.inside(failing=failing)
-        units = 2 if about == "value" and self.neighbours is Neighbours.ADD_REMOVE else 1
+        units = 2 if about == "value" and self.neighbors is Neighbors.ADD_REMOVE else 1
         try:
             odds = self.group(units)._least_odds(exception)
         except Refused:
@@ -121,7 +121,7 @@ class Guarantee:
         return rounding.down(low), rounding.up(high)
 
     def probability(self, p: Number) -> tuple[float, float]:
-        """The range of an event's probability on a neighbouring data set, where it is p on this one.
+        """The range of an event's probability on a neighboring data set, where it is p on this one.
 
         >>> from math import log
         >>> low, high = Guarantee(epsilon=log(5 / 4)).probability(0.5)
@@ -132,7 +132,7 @@ class Guarantee:
         return rounding.down(self._least(chance)), rounding.up(1 - self._least(1 - chance))
 
     def tradeoff(self, alpha: Number) -> float:
-        """The least rate of misses of any test that takes one data set for its neighbour with probability alpha.
+        """The least rate of misses of any test that takes one data set for its neighbor with probability alpha.
 
         >>> Guarantee(epsilon=1).tradeoff(0.05)
         0.864085...
@@ -166,12 +166,12 @@ class Guarantee:
         Protected is one row: whether it is in the data or not.
         """
         lines = [
-            f"Protected is {self.unit}: {_DIFFERENCE[self.neighbours]}.",
+            f"Protected is {self.unit}: {_DIFFERENCE[self.neighbors]}.",
             f"Whatever is published, the odds in a bet on that {self._factor()}.",
         ]
-        if self.neighbours is Neighbours.ADD_REMOVE:
+        if self.neighbors is Neighbors.ADD_REMOVE:
             lines.append(f"A guess of 10 % that you are in the data may become {self._ten_percent('membership')}.")
-        twice = self.neighbours is Neighbours.ADD_REMOVE
+        twice = self.neighbors is Neighbors.ADD_REMOVE
         why = " (a value counts twice: a removal and an addition)" if twice else ""
         lines.append(f"A guess of 10 % at a value of yours may become {self._ten_percent('value')}{why}.")
         if self.delta:
@@ -189,7 +189,7 @@ class Guarantee:
         return "\n".join(lines)
 
     def _least(self, p: Fraction) -> Fraction:
-        """A lower bound on the probability that the neighbour gives an event of probability p."""
+        """A lower bound on the probability that the neighbor gives an event of probability p."""
         odds = _shrink(self.epsilon)
         by_event = odds * (p - self.delta)
         missing = 1 - p
@@ -224,8 +224,8 @@ class Guarantee:
 
 
 _DIFFERENCE = {
-    Neighbours.ADD_REMOVE: "whether it is in the data or not",
-    Neighbours.REPLACE: "what it contains (the number of units is public)",
+    Neighbors.ADD_REMOVE: "whether it is in the data or not",
+    Neighbors.REPLACE: "what it contains (the number of units is public)",
 }
 
 

@@ -1,8 +1,8 @@
-"""Two distributions that dominate a release on neighbouring data, seen through the privacy loss ln(P/Q).
+"""Two distributions that dominate a release on neighboring data, seen through the privacy loss ln(P/Q).
 
-Whatever an observer can learn from the release about which neighbour it came from, he can learn at least as well from
+Whatever an observer can learn from the release about which neighbor it came from, he can learn at least as well from
 one draw of P or Q (Zhu, Dong, Wang 2022). So a pair is all that an accountant needs. It is given by the masses of the
-loss L = ln(P/Q): a continuous part through `below` and `above`, and point masses (`atoms`).
+loss L = ln(P/Q): a continuous part through `below` and `above`, and point masses (`key_domains`).
 
 Masses here are floats with a relative error below `PRECISION`, or below `TINY`; whoever uses them adds that slack
 outward.
@@ -26,7 +26,7 @@ PRECISION = 2.0**-40
 TINY = 2.0**-960  # masses below it are unknown: lost to underflow, or beyond the end of a table
 
 
-class Atom(NamedTuple):
+class KeyDomain(NamedTuple):
     """A point mass of the loss: Pr_P[L = loss] = p, Pr_Q[L = loss] = q."""
 
     loss: float
@@ -38,7 +38,7 @@ class Pair(Protocol):
     """The pair (P, Q)."""
 
     @property
-    def atoms(self) -> tuple[Atom, ...]:
+    def key_domains(self) -> tuple[KeyDomain, ...]:
         """Point masses of the loss, apart from the continuous part."""
 
     def window(self, tail: float) -> tuple[float, float]:
@@ -64,11 +64,11 @@ class TwoPoint:
         object.__setattr__(self, "epsilon", checks.non_negative(epsilon=self.epsilon))
 
     @property
-    def atoms(self) -> tuple[Atom, ...]:
+    def key_domains(self) -> tuple[KeyDomain, ...]:
         """The losses +epsilon and -epsilon."""
         e = up(self.epsilon)
         keep, flip = 1 / (1 + math.exp(-e)), math.exp(-e) / (1 + math.exp(-e))
-        return Atom(e, keep, flip), Atom(-e, flip, keep)
+        return KeyDomain(e, keep, flip), KeyDomain(-e, flip, keep)
 
     def window(self, tail: float) -> tuple[float, float]:
         """All losses."""
@@ -99,7 +99,7 @@ def hockey_stick(pair: Pair, epsilon: float) -> float:
     # Each mass is known to PRECISION, which a sum of positive masses keeps; exp, log and the rest add a few ulps.
     grown = math.exp(epsilon - 2 * slack + math.log(q)) if q > TINY else 0.0
     delta = p * (1 + 2 * PRECISION) + TINY - grown * (1 - 2 * PRECISION)
-    for atom in pair.atoms:  # the same bound for an atom, whose q is p exp(-loss)
+    for atom in pair.key_domains:  # the same bound for an atom, whose q is p exp(-loss)
         if atom.loss > epsilon - slack:
             delta -= atom.p * (1 + 2 * PRECISION) * math.expm1(epsilon - 2 * slack - atom.loss)
     return 1.0 if math.isnan(delta) else min(1.0, max(0.0, delta))  # max(0.0, nan) would be 0.0

@@ -3,7 +3,7 @@
 Claim: if (P, Q) dominates a release on data with and without a unit, then ((1 - rate) Q + rate P, Q) dominates the
 release on a sample with and without it, and from (A, B) dominating the other direction, (A, (1 - rate) A + rate B)
 dominates that. Proof: docs/proofs/accounting.md, section 3. Paper: Zhu, Dong, Wang 2022, theorem 11. It holds for
-neighbours that differ by one unit more (add-remove), and only if the sample is kept secret.
+neighbors that differ by one unit more (add-remove), and only if the sample is kept secret.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sfumato import checks
 from sfumato.checks import Number
 from sfumato.errors import ScaleTooLarge
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.pair import Atom, Floats, Pair
+from sfumato.privacy.pair import Floats, KeyDomain, Pair
 from sfumato.rounding import exp_up, log_up
 
 _LEAST = Fraction(1, 1 << 900)
@@ -71,12 +71,12 @@ class Sampled:
         return p, stay * p + rate * q
 
     @property
-    def atoms(self) -> tuple[Atom, ...]:
+    def key_domains(self) -> tuple[KeyDomain, ...]:
         """The inner atoms, each at its new loss."""
         found = []
-        for loss, p, q in self._inner.atoms:
+        for loss, p, q in self._inner.key_domains:
             mixed_p, mixed_q = self._mix(np.float64(p), np.float64(q))  # type: ignore[arg-type]
-            found.append(Atom(self._loss(loss), float(mixed_p), float(mixed_q)))
+            found.append(KeyDomain(self._loss(loss), float(mixed_p), float(mixed_q)))
         return tuple(found)
 
     def window(self, tail: float) -> tuple[float, float]:

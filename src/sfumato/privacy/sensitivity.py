@@ -1,12 +1,12 @@
 """How far one unit can move a value, with its norm: the number that noise is scaled to.
 
-The global sensitivity of f is the largest |f(x) - f(y)| over all neighbours x, y that the declared bounds allow. It
-depends on declarations only, so it may set the noise. The local sensitivity at x looks at the neighbours of x alone.
-It depends on the data and **must not set the noise**: where it is 0 at x and positive at a neighbour (a maximum, a
-median), the exact answer appears at x and almost never at the neighbour, and every delta < 1 fails. So the functions
+The global sensitivity of f is the largest |f(x) - f(y)| over all neighbors x, y that the declared bounds allow. It
+depends on declarations only, so it may set the noise. The local sensitivity at x looks at the neighbors of x alone.
+It depends on the data and **must not set the noise**: where it is 0 at x and positive at a neighbor (a maximum, a
+median), the exact answer appears at x and almost never at the neighbor, and every delta < 1 fails. So the functions
 `local_...` return a bare fraction, which no mechanism takes for a `Sensitivity`; they are for study and for tests.
 
->>> total(20_000, 200_000).value, total(20_000, 200_000, neighbours="replace").value
+>>> total(20_000, 200_000).value, total(20_000, 200_000, neighbors="replace").value
 (Fraction(200000, 1), Fraction(180000, 1))
 
 Where the value depends on the relation, the `Sensitivity` remembers it, and a mechanism promises no other.
@@ -26,9 +26,9 @@ from typing import Literal
 from sfumato import checks, rounding
 from sfumato.checks import Number
 from sfumato.errors import InvalidArgument, OutsideRange, Refused
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 
-ADD_REMOVE, REPLACE = Neighbours.ADD_REMOVE, Neighbours.REPLACE
+ADD_REMOVE, REPLACE = Neighbors.ADD_REMOVE, Neighbors.REPLACE
 
 
 class Norm(Enum):
@@ -63,17 +63,17 @@ class Sensitivity:
 
     value: Fraction
     norm: Norm
-    neighbours: Neighbours | None  # None: it holds under both relations, or nobody said
+    neighbors: Neighbors | None  # None: it holds under both relations, or nobody said
 
     def __init__(
         self,
         value: Number,
         norm: Norm | Literal["L1", "L2"] = Norm.L1,
-        neighbours: Neighbours | Relation | None = None,
+        neighbors: Neighbors | Relation | None = None,
     ) -> None:
         object.__setattr__(self, "value", checks.positive(sensitivity=value))
         object.__setattr__(self, "norm", Norm.read(norm))
-        object.__setattr__(self, "neighbours", None if neighbours is None else Neighbours.read(neighbours))
+        object.__setattr__(self, "neighbors", None if neighbors is None else Neighbors.read(neighbors))
 
     def times(self, factor: Number) -> Sensitivity:
         """The sensitivity of a linear map: a * f moves |a| times as far as f.
@@ -81,23 +81,23 @@ class Sensitivity:
         >>> count().times(-5).value
         Fraction(5, 1)
         """
-        return Sensitivity(abs(checks.number(factor=factor)) * self.value, self.norm, self.neighbours)
+        return Sensitivity(abs(checks.number(factor=factor)) * self.value, self.norm, self.neighbors)
 
 
-def relation(sensitivity: Number | Sensitivity, neighbours: Neighbours | Relation | None) -> Neighbours:
+def relation(sensitivity: Number | Sensitivity, neighbors: Neighbors | Relation | None) -> Neighbors:
     """The relation that a release promises: the one given, else the sensitivity's, else add-remove.
 
-    >>> relation(total(20_000, 200_000, neighbours="replace"), None)
-    <Neighbours.REPLACE: 'replace'>
+    >>> relation(total(20_000, 200_000, neighbors="replace"), None)
+    <Neighbors.REPLACE: 'replace'>
     """
-    known = sensitivity.neighbours if isinstance(sensitivity, Sensitivity) else None
-    if neighbours is None:
+    known = sensitivity.neighbors if isinstance(sensitivity, Sensitivity) else None
+    if neighbors is None:
         return known or ADD_REMOVE
-    asked = Neighbours.read(neighbours)
+    asked = Neighbors.read(neighbors)
     if known not in (None, asked):
         raise InvalidArgument(
-            f"neighbours must be {known.value!r}, for which the sensitivity was worked out; got {asked.value!r}; "
-            f"leave it out, or work the sensitivity out with neighbours={asked.value!r}"
+            f"neighbors must be {known.value!r}, for which the sensitivity was worked out; got {asked.value!r}; "
+            f"leave it out, or work the sensitivity out with neighbors={asked.value!r}"
         )
     return asked
 
@@ -111,10 +111,10 @@ def together(parts: Iterable[Sensitivity], *, norm: Norm | Literal["L1", "L2"] =
     listed, wanted = tuple(parts), Norm.read(norm)
     if not all(isinstance(part, Sensitivity) for part in listed):
         raise InvalidArgument("parts must be sensitivities; got something else; wrap a number: Sensitivity(1)")
-    relations = {part.neighbours for part in listed} - {None}
+    relations = {part.neighbors for part in listed} - {None}
     if len(relations) > 1:
         raise InvalidArgument(
-            "parts must be under one relation; got both; work all of them out with the same neighbours"
+            "parts must be under one relation; got both; work all of them out with the same neighbors"
         )
     known = relations.pop() if relations else None
     if wanted is Norm.L2:  # the L2 norm is never above the L1 norm, so parts in either norm will do
@@ -161,37 +161,37 @@ def counts(how_many: int, *, norm: Norm | Literal["L1", "L2"] = Norm.L1) -> Sens
 
 
 def disjoint_counts(
-    *, norm: Norm | Literal["L1", "L2"] = Norm.L1, neighbours: Neighbours | Relation = ADD_REMOVE
+    *, norm: Norm | Literal["L1", "L2"] = Norm.L1, neighbors: Neighbors | Relation = ADD_REMOVE
 ) -> Sensitivity:
     """Counts where a unit is in at most one, as in a histogram: 1; under replace it moves, 2 in L1 and √2 in L2.
 
-    >>> disjoint_counts().value, disjoint_counts(neighbours=REPLACE).value
+    >>> disjoint_counts().value, disjoint_counts(neighbors=REPLACE).value
     (Fraction(1, 1), Fraction(2, 1))
     """
-    known = Neighbours.read(neighbours)
+    known = Neighbors.read(neighbors)
     moved = counts(1 if known is ADD_REMOVE else 2, norm=norm)
     return Sensitivity(moved.value, moved.norm, known)
 
 
-def total(lower: Number, upper: Number, *, neighbours: Neighbours | Relation = ADD_REMOVE) -> Sensitivity:
+def total(lower: Number, upper: Number, *, neighbors: Neighbors | Relation = ADD_REMOVE) -> Sensitivity:
     """The sum of one value per unit on [lower, upper]: the larger of |lower| and |upper|; under replace the width."""
-    (low, high), known = _bounds(lower, upper), Neighbours.read(neighbours)
-    return Sensitivity(max(abs(low), abs(high)) if known is ADD_REMOVE else high - low, neighbours=known)
+    (low, high), known = _bounds(lower, upper), Neighbors.read(neighbors)
+    return Sensitivity(max(abs(low), abs(high)) if known is ADD_REMOVE else high - low, neighbors=known)
 
 
-def mean(lower: Number, upper: Number, size: int, *, neighbours: Neighbours | Relation = ADD_REMOVE) -> Sensitivity:
+def mean(lower: Number, upper: Number, size: int, *, neighbors: Neighbors | Relation = ADD_REMOVE) -> Sensitivity:
     """The mean of `size` values on [lower, upper] under replace, the size being public: the width over the size.
 
-    >>> mean(-4, 4, size=100, neighbours=REPLACE).value
+    >>> mean(-4, 4, size=100, neighbors=REPLACE).value
     Fraction(2, 25)
     """
-    (low, high), known = _bounds(lower, upper), Neighbours.read(neighbours)
+    (low, high), known = _bounds(lower, upper), Neighbors.read(neighbors)
     if known is ADD_REMOVE:
         raise Refused(
             "a mean has no useful sensitivity under add-remove, where the number of units is private; "
-            "release a sum and a count and divide them, or declare neighbours='replace' and a public size"
+            "release a sum and a count and divide them, or declare neighbors='replace' and a public size"
         )
-    return Sensitivity((high - low) / checks.whole(1, size=size), neighbours=known)
+    return Sensitivity((high - low) / checks.whole(1, size=size), neighbors=known)
 
 
 def maximum(lower: Number, upper: Number) -> Sensitivity:
@@ -200,14 +200,14 @@ def maximum(lower: Number, upper: Number) -> Sensitivity:
     return Sensitivity(high - low)
 
 
-def median(lower: Number, upper: Number, *, neighbours: Neighbours | Relation = ADD_REMOVE) -> Sensitivity:
+def median(lower: Number, upper: Number, *, neighbors: Neighbors | Relation = ADD_REMOVE) -> Sensitivity:
     """The median of values on [lower, upper]: the width under replace, half of it under add-remove.
 
-    >>> median(-4, 4, neighbours=REPLACE).value, median(-4, 4).value
+    >>> median(-4, 4, neighbors=REPLACE).value, median(-4, 4).value
     (Fraction(8, 1), Fraction(4, 1))
     """
-    (low, high), known = _bounds(lower, upper), Neighbours.read(neighbours)
-    return Sensitivity(high - low if known is REPLACE else (high - low) / 2, neighbours=known)
+    (low, high), known = _bounds(lower, upper), Neighbors.read(neighbors)
+    return Sensitivity(high - low if known is REPLACE else (high - low) / 2, neighbors=known)
 
 
 def local_square(x: Number, bound: Number, moves: Number = 1) -> Fraction:
@@ -223,38 +223,38 @@ def local_square(x: Number, bound: Number, moves: Number = 1) -> Fraction:
     return max(abs(here**2 - y**2) for y in ends + middle)
 
 
-def local_count(holds: Sequence[bool], *, neighbours: Neighbours | Relation = ADD_REMOVE) -> Fraction:
+def local_count(holds: Sequence[bool], *, neighbors: Neighbors | Relation = ADD_REMOVE) -> Fraction:
     """The local sensitivity of the number of units for which something holds: 1, unless there is none to replace."""
-    return local_total([int(bool(each)) for each in holds], 0, 1, neighbours=neighbours)
+    return local_total([int(bool(each)) for each in holds], 0, 1, neighbors=neighbors)
 
 
 def local_total(
-    values: Sequence[Number], lower: Number, upper: Number, *, neighbours: Neighbours | Relation = ADD_REMOVE
+    values: Sequence[Number], lower: Number, upper: Number, *, neighbors: Neighbors | Relation = ADD_REMOVE
 ) -> Fraction:
     """The local sensitivity of a sum of values on [lower, upper].
 
-    >>> local_total([30, 40], 0, 100), local_total([30, 40], 0, 100, neighbours=REPLACE)
+    >>> local_total([30, 40], 0, 100), local_total([30, 40], 0, 100, neighbors=REPLACE)
     (Fraction(100, 1), Fraction(70, 1))
     """
     low, high = _bounds(lower, upper)
     data = _data(values, low, high)
-    if Neighbours.read(neighbours) is ADD_REMOVE:  # an addition can always be as large as any removal
+    if Neighbors.read(neighbors) is ADD_REMOVE:  # an addition can always be as large as any removal
         return max(abs(low), abs(high))
     return max(high - data[0], data[-1] - low) if data else Fraction(0)
 
 
 def local_mean(
-    values: Sequence[Number], lower: Number, upper: Number, *, neighbours: Neighbours | Relation = ADD_REMOVE
+    values: Sequence[Number], lower: Number, upper: Number, *, neighbors: Neighbors | Relation = ADD_REMOVE
 ) -> Fraction:
     """The local sensitivity of the mean of values on [lower, upper].
 
-    >>> local_mean([0, 0, 4, 4], 0, 4), local_mean([0, 0, 4, 4], 0, 4, neighbours=REPLACE)
+    >>> local_mean([0, 0, 4, 4], 0, 4), local_mean([0, 0, 4, 4], 0, 4, neighbors=REPLACE)
     (Fraction(2, 3), Fraction(1, 1))
     """
     low, high = _bounds(lower, upper)
     data, size = _data(values, low, high), len(values)
-    if Neighbours.read(neighbours) is REPLACE:
-        return local_total(values, lower, upper, neighbours=REPLACE) / size if size else Fraction(0)
+    if Neighbors.read(neighbors) is REPLACE:
+        return local_total(values, lower, upper, neighbors=REPLACE) / size if size else Fraction(0)
     here = sum(data, Fraction(0)) / size if size else (low + high) / 2
     added = max(high - here, here - low) / (size + 1)
     match size:
@@ -267,7 +267,7 @@ def local_mean(
 
 
 def local_maximum(
-    values: Sequence[Number], lower: Number, upper: Number, *, neighbours: Neighbours | Relation = ADD_REMOVE
+    values: Sequence[Number], lower: Number, upper: Number, *, neighbors: Neighbors | Relation = ADD_REMOVE
 ) -> Fraction:
     """The local sensitivity of the maximum: up to the bound, or down to the second; 0 if two are at the bound.
 
@@ -276,22 +276,22 @@ def local_maximum(
     """
     low, high = _bounds(lower, upper)
     data = _data(values, low, high)
-    if Neighbours.read(neighbours) is REPLACE and not data:
+    if Neighbors.read(neighbors) is REPLACE and not data:
         return Fraction(0)
     second, first = [low, low, *data][-2:]
     return max(high - first, first - second)
 
 
 def local_median(
-    values: Sequence[Number], lower: Number, upper: Number, *, neighbours: Neighbours | Relation = ADD_REMOVE
+    values: Sequence[Number], lower: Number, upper: Number, *, neighbors: Neighbors | Relation = ADD_REMOVE
 ) -> Fraction:
     """The local sensitivity of the median: the way to the next ranks, which is 0 where the middle values are equal.
 
-    >>> [local_median(values, 0, 10, neighbours=REPLACE) for values in ([0, 3, 9], [5, 5, 5, 5])]
+    >>> [local_median(values, 0, 10, neighbors=REPLACE) for values in ([0, 3, 9], [5, 5, 5, 5])]
     [Fraction(6, 1), Fraction(0, 1)]
     """
     low, high = _bounds(lower, upper)
-    data, known = _data(values, low, high), Neighbours.read(neighbours)
+    data, known = _data(values, low, high), Neighbors.read(neighbors)
     if known is REPLACE and not data:
         return Fraction(0)
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from sfumato import checks
 from sfumato.errors import ScaleTooLarge
-from sfumato.privacy.pair import Atom, Floats, Pair
+from sfumato.privacy.pair import Floats, KeyDomain, Pair
 from sfumato.rounding import sqrt_up
 
 LARGEST_TABLE = Fraction(1 << 28)  # variance up to which a discrete Gaussian is tabulated: sigma 2**14
@@ -50,23 +50,23 @@ class LaplaceShift:
         _keep(self, epsilon=checks.positive(epsilon=self.epsilon))
 
     @property
-    def atoms(self) -> tuple[Atom, ...]:
-        """The losses +epsilon and -epsilon, taken outside the two centres."""
+    def key_domains(self) -> tuple[KeyDomain, ...]:
+        """The losses +epsilon and -epsilon, taken outside the two centers."""
         e = float(self.epsilon)
-        return Atom(e, 0.5, 0.5 * math.exp(-e)), Atom(-e, 0.5 * math.exp(-e), 0.5)
+        return KeyDomain(e, 0.5, 0.5 * math.exp(-e)), KeyDomain(-e, 0.5 * math.exp(-e), 0.5)
 
     def window(self, tail: float) -> tuple[float, float]:
         """All losses."""
         return -float(self.epsilon), float(self.epsilon)
 
     def below(self, losses: Floats) -> tuple[Floats, Floats]:
-        """Masses of the losses between the centres, up to `losses`."""
+        """Masses of the losses between the centers, up to `losses`."""
         e = float(self.epsilon)
         rise = (np.clip(losses, -e, e) + e) / 2
         return -0.5 * np.exp(rise - e) * np.expm1(-rise), -0.5 * np.expm1(-rise)
 
     def above(self, losses: Floats) -> tuple[Floats, Floats]:
-        """Masses of the losses between the centres, beyond `losses`."""
+        """Masses of the losses between the centers, beyond `losses`."""
         e = float(self.epsilon)
         fall = (e - np.clip(losses, -e, e)) / 2
         return -0.5 * np.expm1(-fall), -0.5 * np.exp(fall - e) * np.expm1(-fall)
@@ -94,11 +94,11 @@ class DiscreteLaplaceShift:
         return float(self.epsilon / self.steps)
 
     @property
-    def atoms(self) -> tuple[Atom, ...]:
-        """The losses +epsilon and -epsilon, taken outside the two centres."""
+    def key_domains(self) -> tuple[KeyDomain, ...]:
+        """The losses +epsilon and -epsilon, taken outside the two centers."""
         e = float(self.epsilon)
         near = 1 / (1 + math.exp(-self._rate))
-        return Atom(e, near, near * math.exp(-e)), Atom(-e, near * math.exp(-e), near)
+        return KeyDomain(e, near, near * math.exp(-e)), KeyDomain(-e, near * math.exp(-e), near)
 
     def window(self, tail: float) -> tuple[float, float]:
         """All losses."""
@@ -150,10 +150,10 @@ class _NormalPair(ABC):
         """The parameters of the loss."""
 
     @property
-    def atoms(self) -> tuple[Atom, ...]:
+    def key_domains(self) -> tuple[KeyDomain, ...]:
         """Nothing, or for an envelope what Q lacks to mass 1."""
         _, moved, excess = self.normal
-        return (Atom(-math.inf, 0.0, -math.expm1(float(excess - moved))),) if moved else ()
+        return (KeyDomain(-math.inf, 0.0, -math.expm1(float(excess - moved))),) if moved else ()
 
     def window(self, tail: float) -> tuple[float, float]:
         """The mean and sqrt(2 ln(mass / tail)) standard deviations to either side."""
@@ -250,7 +250,7 @@ class DiscreteGaussianShift:
                 f"variance must be at most {LARGEST_TABLE} to be tabulated; use LatticeGaussianShift above it"
             )
 
-    atoms = ()
+    key_domains = ()
 
     def window(self, tail: float) -> tuple[float, float]:
         """The noise is sub-Gaussian with its own variance parameter (Canonne, Kamath, Steinke 2020, lemma 8)."""

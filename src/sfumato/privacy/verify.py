@@ -1,6 +1,6 @@
-"""Verifying a mechanism from its probabilities: what two neighbouring data sets give away, exactly.
+"""Verifying a mechanism from its probabilities: what two neighboring data sets give away, exactly.
 
-A pair (p, q) holds the probability of every outcome on a data set and on its neighbour. For discrete outcomes looking
+A pair (p, q) holds the probability of every outcome on a data set and on its neighbor. For discrete outcomes looking
 at each outcome suffices: if p(o) <= e^epsilon q(o) for every outcome, then so it is for every set of them. With delta
 the worst set is that of all outcomes where p(o) > e^epsilon q(o), so the least delta is the sum of what exceeds there
 (Dwork and Roth 2014, section 3.5). Masses are exact fractions; e^epsilon is bracketed, and every answer is a bracket

@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 
 from sfumato import checks
-from sfumato.curator.phases import Phase
-from sfumato.dataset.name import names_a_person, takes
+from sfumato.curator.measurement.progress import Phase
 from sfumato.errors import InvalidArgument
-from sfumato.risk import search
-from sfumato.risk.codes import Coded, encode
-from sfumato.risk.contents import Anonymity
+from sfumato.phrases import Option, Phrase
+from sfumato.risk.counting import search
+from sfumato.risk.counting.codes import Coded, encode
+from sfumato.risk.counting.partition import Partition
+from sfumato.risk.counting.rows import GIGABYTE, Rows, database, find_source, open_rows
 from sfumato.risk.diversity import diversity
 from sfumato.risk.dominance import Dominance, dominance
 from sfumato.risk.linkage import Linkage, linkage
-from sfumato.risk.partition import Partition
 from sfumato.risk.profile import MOST_COLUMNS, Profile, choose, look, settle
-from sfumato.risk.report import Report
-from sfumato.risk.rows import GIGABYTE, Rows, database, find_source, open_rows
+from sfumato.risk.report.contents import Anonymity
+from sfumato.risk.report.report import Report
+from sfumato.suggestions import names_a_person, takes
 
 MEMORY = 4.0  # gigabytes
 SUGGESTED = 0.05  # a quasi-identifier adds at least so much to the share of unique ones, to some set
@@ -100,9 +101,17 @@ def _check(p: float, memory: float, subsets: int | None, link: tuple[Any, Any], 
     if subsets is not None:
         checks.whole(1, subsets=subsets)
     if (link[0] is None) is not (link[1] is None):
-        raise InvalidArgument("link and on belong together; got one of them; give the file and the columns both have")
+        raise InvalidArgument(
+            Phrase(Option("link"), " and ", Option("on"), " belong together; got one of them"),
+            fix="give the file and the columns both have",
+        )
     if sums[0] is None and sums[1:] != (None, None):
-        raise InvalidArgument("by and contributor belong to sums; got no sums; name the column that is added up")
+        raise InvalidArgument(
+            Phrase(
+                Option("by"), " and ", Option("contributor"), " belong to ", Option("sums"), "; got no ", Option("sums")
+            ),
+            fix="name the column that is added up",
+        )
 
 
 def _searched(
@@ -152,8 +161,8 @@ def _check_apart(rows: Rows, chosen: Sequence[str], units: Sequence[str], hidden
             )
     if not chosen:
         raise InvalidArgument(
-            f"{rows.label} must have columns that others may know; found direct identifiers alone; "
-            "name them: columns=['age', 'zip']"
+            f"{rows.label} must have columns that others may know; found direct identifiers alone",
+            fix=Phrase("name them: ", Option("columns", ["age", "zip"])),
         )
 
 
@@ -175,7 +184,10 @@ def _dominance(rows: Rows, sums: str | None, by: Sequence[str], contributor: str
 
 def _linkage(rows: Rows, link: object, pairs: Mapping[str, str], units: Sequence[str], of: int) -> Linkage:
     if not pairs:
-        raise InvalidArgument("on must name the columns that both have; got none; for example on=['age', 'zip']")
+        raise InvalidArgument(
+            Phrase(Option("on"), " must name the columns that both have; got none"),
+            fix=Phrase("for example ", Option("on", ["age", "zip"])),
+        )
     outside = open_rows(rows.engine, find_source(link), "outside", list(pairs.values()))
     return linkage(rows, outside, {rows.find(here): outside.find(there) for here, there in pairs.items()}, units, of)
 

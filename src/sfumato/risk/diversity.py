@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sfumato.risk.rows import Rows
+from sfumato.risk.counting.rows import Rows
 
 EXAMPLES = 10  # groups that are shown
 

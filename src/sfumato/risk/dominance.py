@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.errors import InvalidArgument
-from sfumato.risk.rows import Rows
+from sfumato.risk.counting.rows import Rows
 
 SHOWN = 1_000  # unsafe cells that are kept
 _MOST = 1e308  # beyond which a sum, or a hundred times it, is no number any more

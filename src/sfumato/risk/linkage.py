@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.dataset.kind import Kind, kind_named
-from sfumato.risk.rows import Rows
+from sfumato.risk.counting.rows import Rows
 
 EXAMPLES = 10
 _FLOATS = ("FLOAT", "DOUBLE")

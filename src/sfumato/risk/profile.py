@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from sfumato.dataset.name import names_a_person
-from sfumato.risk.partition import Uniqueness
-from sfumato.risk.rows import Rows
+from sfumato.risk.counting.partition import Uniqueness
+from sfumato.risk.counting.rows import Rows
+from sfumato.suggestions import names_a_person
 
 Role = Literal["constant", "identifier", "quasi", "not counted"]
 

@@ -1,20 +1,20 @@
-"""Surveys in the local model: each person randomises at home, the analyst sees noise, the estimate is still good.
+"""Surveys in the local model: each person randomizes at home, the analyst sees noise, the estimate is still good.
 
-In Python it is `sf.survey`: `sf.survey.design(...)`, `sf.survey.randomise(...)`, `sf.survey.estimate(...)`.
+In Python it is `sf.survey`: `sf.survey.design(...)`, `sf.survey.randomize(...)`, `sf.survey.estimate(...)`.
 """
 
 from sfumato.surveys.answers import Answers, read_answers
 from sfumato.surveys.design import Design, design
-from sfumato.surveys.estimating.cross import CrossTable
-from sfumato.surveys.estimating.estimate import at_most, combine, cross_table, estimate
-from sfumato.surveys.estimating.result import Estimates, Result
-from sfumato.surveys.estimating.statistic import Estimate
+from sfumato.surveys.design_file import load, load_draft, save
+from sfumato.surveys.estimates.cross import CrossTable
+from sfumato.surveys.estimates.estimate import at_most, combine, cross_table, estimate
+from sfumato.surveys.estimates.result import Estimates, Result
+from sfumato.surveys.estimates.statistic import Estimate
 from sfumato.surveys.expected import Expected, expected, people_for
 from sfumato.surveys.item import Item
 from sfumato.surveys.question import Boxes, Choice, Number, number, one_of, ordinal, several_of, yes_no
-from sfumato.surveys.randomise import Memory, randomise, randomise_all
+from sfumato.surveys.randomize import Memory, randomize, randomize_all
 from sfumato.surveys.web import page, paper, words
-from sfumato.surveys.written import load, load_draft, save
 
 __all__ = [
     "Answers",
@@ -43,8 +43,8 @@ __all__ = [
     "page",
     "paper",
     "people_for",
-    "randomise",
-    "randomise_all",
+    "randomize",
+    "randomize_all",
     "read_answers",
     "save",
     "several_of",

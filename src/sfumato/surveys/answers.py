@@ -7,7 +7,7 @@ A file has one row a respondent and a column for each question, and may have the
     weight        how many people a respondent stands for
     stratum       the part of the population that a respondent is from
 
-All of these are seen by whoever collects; only the answers are randomised.
+All of these are seen by whoever collects; only the answers are randomized.
 """
 
 from __future__ import annotations
@@ -22,40 +22,49 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.dataset.name import nearest
 from sfumato.errors import DesignChanged, Duplicated, InvalidArgument, OutsideRange, UnknownName
+from sfumato.phrases import Option, Phrase
+from sfumato.suggestions import nearest
 from sfumato.surveys.design import Design
+from sfumato.surveys.design_file import SHORT, digest, short
 from sfumato.surveys.question import is_missing
 from sfumato.surveys.rows import Columns, read_file
-from sfumato.surveys.written import short
 
 DESIGN, RESPONDENT, WEIGHT, STRATUM = "design", "respondent", "weight", "stratum"
 BESIDE = (DESIGN, RESPONDENT, WEIGHT, STRATUM)
 Duplicates = Literal["refuse", "first"]
 _EXACT = 2.0**53
+_HUGE = 1 << 64
+_HEAVIEST = 1e100  # of weights: their squares, added up, must stay far from the largest float
 UNCHECKED = "the answers have no column 'design', so nothing shows that they belong to this design"
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The columns of a survey's answers, as texts, and what stands beside them."""
+    """The columns of a survey's answers, as texts, what stands beside them, and the design they were read for."""
 
     columns: Mapping[str, list[str]] = field(hash=False)
     people: int
     weights: NDArray[np.float64] | None
     strata: list[str] | None
     notes: tuple[str, ...] = ()
+    design: str = ""
 
     def chosen(self, rows: Sequence[int]) -> Answers:
         """Some of the rows."""
         columns = {name: [column[i] for i in rows] for name, column in self.columns.items()}
         weights = None if self.weights is None else self.weights[list(rows)]
         strata = None if self.strata is None else [self.strata[i] for i in rows]
-        return Answers(columns, len(rows), weights, strata, self.notes)
+        return Answers(columns, len(rows), weights, strata, self.notes, self.design)
 
 
 def read_answers(survey: Design, source: Any, duplicates: Duplicates = "refuse") -> Answers:
-    """Read a .csv or .jsonl file, a mapping of columns, dictionaries or a frame; see the head of this module."""
+    """Read a .csv or .jsonl file, a mapping of columns, dictionaries or a frame; see the head of this module.
+
+    Answers that were read before are returned as they are, if they were read for this design.
+    """
+    if isinstance(source, Answers):
+        return _read_before(survey, source)
     columns = read_columns(source)
     missing = [item.name for item in survey.items if item.name not in columns]
     if missing:
@@ -73,7 +82,16 @@ def read_answers(survey: Design, source: Any, duplicates: Duplicates = "refuse")
     texts = {item.name: list(map(_text, columns[item.name])) for item in survey.items}
     weights = _weights(columns[WEIGHT]) if WEIGHT in columns else None
     strata = list(map(_text, columns[STRATUM])) if STRATUM in columns else None
-    return Answers(texts, people, weights, strata, tuple(filter(None, notes)))
+    return Answers(texts, people, weights, strata, tuple(filter(None, notes)), digest(survey))
+
+
+def _read_before(survey: Design, answers: Answers) -> Answers:
+    if answers.design != digest(survey):
+        raise DesignChanged(
+            f"answers must have been read for the design {short(survey)}; got answers of "
+            f"{answers.design[:SHORT] or 'none named'}; read the file again, with this design"
+        )
+    return answers
 
 
 def read_columns(source: Any) -> Columns:
@@ -119,7 +137,8 @@ def _once(respondents: Sequence[Any], duplicates: Duplicates) -> tuple[list[int]
     if again and duplicates != "first":
         raise Duplicated(
             f"each respondent must be there once; got {again} of {len(respondents)} rows from somebody who is there "
-            "already; keep the first of each: duplicates='first'"
+            "already",
+            fix=Phrase("keep the first of each: ", Option("duplicates", "first")),
         )
     return once, f"{again} rows of respondents who were there already are left out" if again else ""
 
@@ -127,10 +146,13 @@ def _once(respondents: Sequence[Any], duplicates: Duplicates) -> tuple[list[int]
 def _weights(given: Sequence[Any]) -> NDArray[np.float64]:
     try:
         weights = np.array([float(each) for each in given])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         weights = np.array([math.nan])
-    if not (np.isfinite(weights) & (weights > 0)).all():
-        raise OutsideRange("weight must be a positive number in every row; got something else; correct it")
+    if not ((weights >= 1 / _HEAVIEST) & (weights <= _HEAVIEST)).all():
+        raise OutsideRange(
+            f"weight must be a positive number in every row, between {1 / _HEAVIEST:g} and {_HEAVIEST:g}; got "
+            "something else; correct it"
+        )
     return weights
 
 
@@ -139,4 +161,6 @@ def _text(cell: Any) -> str:
         return ""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < _EXACT:  # a column of whole numbers with gaps
         return str(int(cell))
+    if isinstance(cell, int) and abs(cell) >= _HUGE:  # Python writes no number of thousands of digits
+        return "(a number beyond 64 bits)"
     return cell.strip() if isinstance(cell, str) else str(cell)

@@ -1,4 +1,4 @@
-"""A survey's design: the questions, what each answer costs, and how it is randomised. It is public, all of it.
+"""A survey's design: the questions, what each answer costs, and how it is randomized. It is public, all of it.
 
 >>> smoking = design("Health", [yes_no("smoker", "Do you smoke?", truth=0.5)])
 >>> round(float(smoking.epsilon), 4), smoking.items[0].oracle
@@ -17,13 +17,13 @@ from functools import cached_property
 from typing import Literal, TypeVar
 
 from sfumato import checks
-from sfumato.dataset.name import nearest
 from sfumato.errors import InvalidArgument, UnknownName
 from sfumato.mechanisms.local import epsilon_of
 from sfumato.mechanisms.mechanism import read_epsilon
 from sfumato.privacy.guarantee import Guarantee
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
 from sfumato.privacy.unit import Unit
+from sfumato.suggestions import nearest
 from sfumato.surveys.item import Item
 from sfumato.surveys.oracle import choose
 from sfumato.surveys.question import Choice, Question, number, yes_no
@@ -69,7 +69,7 @@ class Design:
     @property
     def guarantee(self) -> Guarantee:
         """What each respondent is promised, whoever collects, for everything that is sent under this design once."""
-        return Guarantee(self.epsilon, neighbours=Neighbours.REPLACE, unit=RESPONDENT)
+        return Guarantee(self.epsilon, neighbors=Neighbors.REPLACE, unit=RESPONDENT)
 
     @cached_property
     def _by_name(self) -> dict[str, Item]:

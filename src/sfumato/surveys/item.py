@@ -1,4 +1,4 @@
-"""A question with the mechanism that randomises its answers: what is sent, as a text, and how it is read back.
+"""A question with the mechanism that randomizes its answers: what is sent, as a text, and how it is read back.
 
 Numbers are written in decimal digits; rows of bits (unary, every-box) in hexadecimal ones, two a byte, answer i being
 bit i % 8 of byte i // 8. What a device has to do is in docs/concepts/what-a-respondent-sends.md.
@@ -30,7 +30,7 @@ from sfumato.mechanisms.local import (
 from sfumato.mechanisms.samplers import discrete_laplace
 from sfumato.surveys.question import Boxes, Choice, Number, Question, in_rows
 
-Randomiser = (
+Randomizer = (
     BlockResponse | UnaryResponse | BoxResponse | PaddedResponse | DuchiResponse | PiecewiseResponse | Geometric
 )
 Received = NDArray[Any]  # whole numbers, or rows of bytes
@@ -46,7 +46,7 @@ class Item:
 
     question: Question
     epsilon: Fraction
-    mechanism: Randomiser
+    mechanism: Randomizer
     share: int = 1
 
     def __post_init__(self) -> None:

@@ -38,7 +38,7 @@ from sfumato.mechanisms.local import (
 from sfumato.mechanisms.local.blocks import WIDEST
 from sfumato.mechanisms.local.field import LARGEST, prime_power
 from sfumato.mechanisms.local.response import spread
-from sfumato.surveys.item import Item, Randomiser
+from sfumato.surveys.item import Item, Randomizer
 from sfumato.surveys.question import Boxes, Choice, Number, Question
 
 CHOICE = ("response", "subset", "projective", "hadamard", "unary")
@@ -97,7 +97,7 @@ def laplace_variance(scale: Fraction) -> float:
     return 2 * math.exp(-decay) / math.expm1(-decay) ** 2
 
 
-def _for_choice(question: Choice, epsilon: Fraction, oracle: str | None) -> Iterator[Randomiser]:
+def _for_choice(question: Choice, epsilon: Fraction, oracle: str | None) -> Iterator[Randomizer]:
     named = oracle or ("response" if question.odds is not None else None)
     count = len(question.categories)
     for blocks in _blocks(count, epsilon, named):
@@ -111,7 +111,7 @@ def _blocks(count: int, epsilon: Fraction, named: str | None) -> Iterator[Blocks
     if named in (None, "response"):
         yield Singles()
     if named in (None, "subset") and count <= WIDEST:
-        best = count / (growth + 1)  # the best size is one of its neighbours (Ye, Barg 2018)
+        best = count / (growth + 1)  # the best size is one of its neighbors (Ye, Barg 2018)
         yield from map(Subsets, sorted({min(count - 1, max(1, math.floor(best) + more)) for more in (0, 1)}))
     if named in (None, "projective"):
         yield from _spaces(count, growth)
@@ -120,7 +120,7 @@ def _blocks(count: int, epsilon: Fraction, named: str | None) -> Iterator[Blocks
 
 
 def _spaces(count: int, growth: float) -> Iterator[Hyperplanes]:
-    """The spaces over the two prime powers next below and above e**epsilon + 1, and their neighbours."""
+    """The spaces over the two prime powers next below and above e**epsilon + 1, and their neighbors."""
     middle = min(growth + 1, float(LARGEST))
     orders = [order for order in range(2, min(LARGEST, 2 * math.ceil(middle) + 8)) if prime_power(order)]
     for order in sorted(orders, key=lambda order: abs(math.log(order / middle)))[:6]:
@@ -129,7 +129,7 @@ def _spaces(count: int, growth: float) -> Iterator[Hyperplanes]:
             yield space
 
 
-def _for_boxes(question: Boxes, epsilon: Fraction, oracle: str | None) -> Iterator[Randomiser]:
+def _for_boxes(question: Boxes, epsilon: Fraction, oracle: str | None) -> Iterator[Randomizer]:
     if oracle in (None, "one-box"):
         yield BoxResponse(epsilon, question.answers, False, question.most)
     if oracle == "every-box" or (oracle is None and len(question.answers) <= WIDEST):
@@ -139,11 +139,11 @@ def _for_boxes(question: Boxes, epsilon: Fraction, oracle: str | None) -> Iterat
             yield PaddedResponse(epsilon, question.answers, question.most, blocks)
 
 
-def _for_number(question: Number, epsilon: Fraction, oracle: str | None) -> Iterator[Randomiser]:
+def _for_number(question: Number, epsilon: Fraction, oracle: str | None) -> Iterator[Randomizer]:
     bounds, steps = (question.scale.low, question.scale.high), question.scale.steps
     if oracle in (None, "duchi"):
         yield DuchiResponse(epsilon, bounds, steps)
     if oracle in (None, "piecewise"):
         yield PiecewiseResponse(epsilon, bounds, steps)
     if oracle == "laplace":
-        yield Geometric(steps, epsilon, neighbours="replace")
+        yield Geometric(steps, epsilon, neighbors="replace")

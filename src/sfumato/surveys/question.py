@@ -84,7 +84,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Boxes:
-    """A question with any number of answers out of several, at most `most` of them; an empty one is no answer."""
+    """A question with any number of answers out of several, at most `most` of them."""
 
     name: str
     text: str
@@ -101,21 +101,31 @@ class Boxes:
             raise InvalidArgument(f"{self.name}: 'none' means that no box is ticked; got an answer of that name")
 
     def place(self, answer: Any) -> tuple[int, ...] | None:
-        """Where the answers stand, in their order; the text 'none' or an empty list: no box; None: not answered."""
-        if is_missing(answer):
+        """Where the answers stand, in their order; None: not answered, which is seen.
+
+        The text 'none' and an empty list mean that no box is ticked; None and the text '(no answer)' that the question
+        was not answered. An empty cell may mean either, so it is refused: taken for no answer it would leave out, and
+        show, exactly the people who ticked nothing.
+        """
+        if answer is None or (isinstance(answer, str) and answer.strip().casefold() == NO_ANSWER):
             return None
+        if is_missing(answer):
+            raise OutsideRange(
+                f"{self.name} must be answers, 'none' or {NO_ANSWER!r}; got an empty cell; write 'none' where no box "
+                f"is ticked, {NO_ANSWER!r} where the question was not answered"
+            )
         given = answer.split(APART) if isinstance(answer, str) else answer
         if not isinstance(given, Collection):
             raise OutsideRange(f"{self.name} must be a list of answers; got something else; for example 'a; b'")
         texts = {str(each).strip() for each in given} - ({"none"} if isinstance(answer, str) else set())
         if not texts <= set(self.answers):
             loose = _loose(self.answers)
-            spelt = {text: loose.get(text.casefold()) for text in texts - set(self.answers)}
-            texts = {text if spelt.get(text) is None else self.answers[spelt[text] or 0] for text in texts}
+            spelled = {text: loose.get(text.casefold()) for text in texts - set(self.answers)}
+            texts = {text if spelled.get(text) is None else self.answers[spelled[text] or 0] for text in texts}
         if not texts <= set(self.answers):
             raise OutsideRange(
                 f"{self.name} must be some of {_listed(self.answers)}, with {APART!r} between them, or 'none'; got "
-                "another answer; correct it, or leave it empty"
+                f"another answer; correct it, or write {NO_ANSWER!r}"
             )
         if len(texts) > self.most:
             raise OutsideRange(f"{self.name} must have at most {self.most} answers; got more; leave some out")

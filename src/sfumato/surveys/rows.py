@@ -6,12 +6,12 @@ The same is asked of both: UTF-8, a name once, every row with all names, nothing
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from sfumato.errors import InvalidArgument, SourceNotFound
+from sfumato.errors import InvalidArgument
+from sfumato.input_files import opened, parse_json
 
 Columns = Mapping[str, Sequence[Any]]
 _APART = (",", ";", "\t")  # between the fields of a CSV file; a comma where none is in the head
@@ -21,24 +21,16 @@ _LINES = (".jsonl", ".ndjson")
 def read_file(file: Path) -> Columns:
     """The columns of a file, by the ending of its name."""
     read: Callable[[TextIO, str], Columns] = _json_lines if file.suffix.lower() in _LINES else _csv
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as opened:
-            return read(opened, file.name)
-    except FileNotFoundError:
-        raise SourceNotFound(f"no file {file.name!r} with answers; give the path of a .csv or .jsonl file") from None
-    except UnicodeDecodeError:
-        raise InvalidArgument(
-            f"{file.name} must be written in UTF-8; got another encoding; save it anew, in Excel as 'CSV UTF-8'"
-        ) from None
-    except OSError as error:
-        raise InvalidArgument(f"{file.name} cannot be read: {error.strerror}; choose another file") from None
+    missing = f"no file {file.name!r} with answers; give the path of a .csv or .jsonl file"
+    with opened(file, missing, newline="") as text:
+        return read(text, file.name)
 
 
-def _csv(opened: TextIO, name: str) -> Columns:
-    apart = max(_APART, key=opened.readline().count)  # names of columns have none of them
-    opened.seek(0)
+def _csv(text: TextIO, name: str) -> Columns:
+    apart = max(_APART, key=text.readline().count)  # names of columns have none of them
+    text.seek(0)
     try:
-        lines = list(csv.reader(opened, strict=True, delimiter=apart))
+        lines = list(csv.reader(text, strict=True, delimiter=apart))
     except csv.Error as error:
         raise InvalidArgument(f"{name} is not CSV: {error}; save it anew") from None
     if not lines:
@@ -51,14 +43,14 @@ def _csv(opened: TextIO, name: str) -> Columns:
     return {each: [row[place] for row in rows] for place, each in enumerate(head)}
 
 
-def _json_lines(opened: TextIO, name: str) -> Columns:
+def _json_lines(text: TextIO, name: str) -> Columns:
     rows = []
-    for number, line in enumerate(opened, 1):
+    for number, line in enumerate(text, 1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line, object_pairs_hook=_once, parse_constant=_no_number)
-        except (ValueError, RecursionError):
+            row = parse_json(line, object_pairs_hook=_once, parse_constant=_no_number)
+        except ValueError:
             row = None
         if not isinstance(row, dict) or not all(_is_cell(cell) for cell in row.values()):
             raise InvalidArgument(

@@ -5,9 +5,17 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from goodness import FALSE_ALARM, p_value
-from sfumato.mechanisms.samplers import DiscreteLaplace, discrete_gaussian, discrete_laplace, draw_one
+from sfumato.mechanisms.samplers import (
+    LIFT,
+    DiscreteLaplace,
+    discrete_gaussian,
+    discrete_laplace,
+    draw_lifted,
+    draw_one,
+)
 from sources import Seeded
 
 
@@ -61,3 +69,15 @@ def test_ever_new_scales_keep_no_old_blocks() -> None:
 def test_the_same_scale_is_the_same_sampler() -> None:
     assert discrete_laplace(Fraction(40, 2)) is discrete_laplace(Fraction(20))
     assert discrete_gaussian(Fraction(400)) is discrete_gaussian(Fraction(400))
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(2**40), Fraction(2**60)])
+def test_lifted_draws_are_the_draws_and_of_one_length(scale: Fraction) -> None:
+    """Also where they do not fit 64 bits; Python's integers have 30 binary digits to a place."""
+    sampler = DiscreteLaplace(scale)
+    lifted, plain, lengths = Seeded(3), Seeded(3), set()
+    for _ in range(2_000):
+        draw = draw_lifted(sampler, lifted)
+        assert draw - LIFT == draw_one(sampler, plain)
+        lengths.add(-(-draw.bit_length() // 30))
+    assert lengths == {3} or scale > 2**57

@@ -33,18 +33,18 @@ EDGES = [
 
 def exact_chance(sampler: DiscreteGaussian, size: int) -> mpmath.mpf:
     """The chance of keeping, in units of 2**-31."""
-    distance = size - sampler.centre
+    distance = size - sampler.center
     square = distance * distance / (2 * sampler.variance)
     return mpmath.ldexp(mpmath.exp(-mpmath.mpf(square.numerator) / square.denominator), 31)
 
 
 def sizes_for(sampler: DiscreteGaussian, count: int) -> list[int]:
-    """Sizes everywhere it matters: near zero, near the centre, over eight standard deviations, and at the cap."""
+    """Sizes everywhere it matters: near zero, near the center, over eight standard deviations, and at the cap."""
     sigma = math.sqrt(sampler.variance)
     spread = np.random.default_rng(1).uniform(0, 9.5 * sigma + 3, count).astype(np.int64).tolist()
-    near = [math.floor(sampler.centre) + k for k in range(-3, 4)]
+    near = [math.floor(sampler.center) + k for k in range(-3, 4)]
     cap = [sampler.most + k for k in range(-2, 3)] + [
-        math.floor(sampler.centre + 8 * Fraction(sigma)) + k for k in (-1, 0, 1)
+        math.floor(sampler.center + 8 * Fraction(sigma)) + k for k in (-1, 0, 1)
     ]
     return [size for size in [0, 1, 2, 3, 2**61, *near, *cap, *spread] if 0 <= size < 2**62]
 
@@ -66,9 +66,9 @@ def test_no_product_leaves_the_machine_word(variance: Fraction) -> None:
     cap = (1 << 31) - 1
     assert ((cap * cap) >> 26) * int(sampler.rate) < 2**64
     assert (max(sampler.most, 0) << max(sampler.shift, 0)) < 2**62
-    assert sampler.fixed_centre < 2**62
+    assert sampler.fixed_center < 2**62
     if sampler.shift >= 0:  # a size that is cut is one whose distance is cut as well
-        assert (sampler.most << sampler.shift) - sampler.fixed_centre >= cap
+        assert (sampler.most << sampler.shift) - sampler.fixed_center >= cap
 
 
 def test_the_polynomial_is_within_four_units_of_the_power_of_two() -> None:
@@ -100,10 +100,10 @@ def test_words_next_to_the_chance_are_left_undecided_or_decided_rightly() -> Non
     sampler, source = DiscreteGaussian(Fraction(400)), Seeded(2)
     sizes = np.repeat(np.arange(0, 100), 41)
     with mpmath.workprec(120):
-        centres = [int(exact_chance(sampler, size)) for size in range(100)]
+        centers = [int(exact_chance(sampler, size)) for size in range(100)]
     far = [20, 40, 63, 64, 65, 66, 127, 128, 129, 300]
     offsets = np.tile([*range(-10, 11), *far, *(-x for x in far)], 100)
-    words = np.clip(np.repeat(centres, 41) + offsets, 0, 2**31 - 1).astype(np.uint32)
+    words = np.clip(np.repeat(centers, 41) + offsets, 0, 2**31 - 1).astype(np.uint32)
     keep, undecided = sampler.fast(sizes, words)
     assert undecided.reshape(100, 41)[:, :21].all()
     for i in np.flatnonzero(~undecided):

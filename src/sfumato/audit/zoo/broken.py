@@ -21,7 +21,7 @@ from sfumato.audit.game import Game
 from sfumato.entropy import Entropy
 from sfumato.mechanisms.samplers import discrete_laplace
 from sfumato.privacy.guarantee import Guarantee
-from sfumato.privacy.neighbours import Neighbours, Relation
+from sfumato.privacy.neighbors import Neighbors, Relation
 
 Release = Callable[..., Any]
 
@@ -32,7 +32,7 @@ class Broken:
 
     name       by which `sfumato audit` finds it
     story      two sentences: what somebody did, and why it fails
-    game       the mechanism with two neighbours on which it fails
+    game       the mechanism with two neighbors on which it fails
     samples    how many outputs a side show it
     mended     the same without the mistake, which is not refuted; None where no small change mends it
     masses     for events too rare to be sampled: lower bounds of the probabilities of both sides, exactly
@@ -54,13 +54,13 @@ def broken(
     *,
     epsilon: checks.Number = 1,
     delta: checks.Number = 0,
-    neighbours: Neighbours | Relation = Neighbours.ADD_REMOVE,
+    neighbors: Neighbors | Relation = Neighbors.ADD_REMOVE,
     samples: int = 100_000,
     mended: Sample | None = None,
     masses: tuple[Masses, Masses] | None = None,
 ) -> Broken:
-    """A broken mechanism on two neighbours."""
-    claim = Guarantee(epsilon, delta, neighbours)
+    """A broken mechanism on two neighbors."""
+    claim = Guarantee(epsilon, delta, neighbors)
     whole = None if mended is None else Game(f"{name}, mended", mended, *both, claim)
     return Broken(name, story, Game(name, sample, *both, claim), samples, whole, masses)
 

@@ -15,11 +15,11 @@ from sfumato import rounding
 from sfumato.audit.zoo.broken import Broken, broken, noise
 from sfumato.entropy import Entropy
 from sfumato.mechanisms.laplace_threshold import LaplaceThreshold
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
 
 RARE = Fraction(1, 10**6)
 FINE = 64  # lattice steps of 1
-FAR = 1_000_000  # where a neighbour's answer lies
+FAR = 1_000_000  # where a neighbor's answer lies
 _HONEST = LaplaceThreshold(epsilon=1, delta=RARE)
 
 
@@ -58,7 +58,7 @@ def _propose_test_release(test_scale: Fraction, threshold: Fraction, release_sca
 _LECTURE = rounding.log_down(2 / RARE) / 2
 _RIGHT = rounding.log_up(1 / (2 * RARE)) * 2
 # At distance 0 the lecture's test passes with probability sqrt(delta / 2) / 2, and the answer is then near to 0; on the
-# neighbour it is near FAR, so that it is below FAR / 2 with probability exp(-FAR / 2) / 2 at most, if it passes at all.
+# neighbor it is near FAR, so that it is below FAR / 2 with probability exp(-FAR / 2) / 2 at most, if it passes at all.
 _PASSES = rounding.exp_down(-Fraction(math.ceil(_LECTURE * FINE) + 1, FINE)) / (
     1 + rounding.exp_up(Fraction(-1, FINE))
 )  # of noise on a lattice
@@ -83,7 +83,7 @@ RARE_EVENTS: tuple[Broken, ...] = (
         _propose_test_release(Fraction(1), _LECTURE, Fraction(1)),
         ((0, 0), (0, FAR)),
         delta=RARE,
-        neighbours=Neighbours.REPLACE,
+        neighbors=Neighbors.REPLACE,
         mended=_propose_test_release(Fraction(2), _RIGHT, Fraction(2)),
         masses=({"near 0": _PASSES * (1 - _STRAYS)}, {"near 0": _STRAYS}),
     ),

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.audit.draw import Sample
 from sfumato.audit.zoo.broken import Broken, broken, noise, uniform
 from sfumato.entropy import Entropy
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
 
 BOUND = 10  # of every row of a sum
 HALF = Fraction(1, 2)
@@ -100,7 +100,7 @@ SCALES: tuple[Broken, ...] = (
     broken(
         "float-laplace",
         "The textbook's formula in floats: the value minus the logarithm of a uniform number. Which floats can come "
-        "out depends on the value, so that the lowest bits of an answer tell neighbours apart (Mironov 2012).",
+        "out depends on the value, so that the lowest bits of an answer tell neighbors apart (Mironov 2012).",
         _float_laplace,
         (0.0, 1.0),
         samples=50_000,
@@ -112,7 +112,7 @@ SCALES: tuple[Broken, ...] = (
         "leaves one bin and enters another, so that two counts move and twice the epsilon is lost.",
         _histogram(1),
         ((0, 0, 1), (0, 1, 1)),
-        neighbours=Neighbours.REPLACE,
+        neighbors=Neighbors.REPLACE,
         mended=_histogram(2),
     ),
     broken(

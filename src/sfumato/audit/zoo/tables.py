@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.audit.zoo.broken import Broken, broken, noise, uniform
 from sfumato.entropy import Entropy
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
 
 LARGEST = 10  # that a value may be
 
@@ -85,10 +85,10 @@ TABLES: tuple[Broken, ...] = (
     broken(
         "local-sensitivity",
         "A median gets noise for how far one person could move it in this very table. Where that is nothing the answer "
-        "is exact, and a neighbour's is not: the noise itself gives away where the data lies.",
+        "is exact, and a neighbor's is not: the noise itself gives away where the data lies.",
         _local_median,
         ((0, 10, 10, 10, 10), (0, 0, 10, 10, 10)),
-        neighbours=Neighbours.REPLACE,
+        neighbors=Neighbors.REPLACE,
         samples=20_000,
         mended=_global_median,
     ),

@@ -22,9 +22,10 @@ from sfumato.attacks.membership import STORY as MEMBERSHIP
 from sfumato.attacks.membership import TRAITS
 from sfumato.attacks.reconstruction import NOISES
 from sfumato.attacks.reconstruction import STORY as RECONSTRUCTION
-from sfumato.cli import given
+from sfumato.cli._shared import options as given
+from sfumato.cli._shared.command import Group
+from sfumato.cli._shared.screen import output, say
 from sfumato.cli.attack.order import Order, ordered, read_bounds, read_group, read_listed, read_noise
-from sfumato.cli.screen import output, say
 
 STORIES_BY_NAME = {
     "differencing": STORIES["sum"],
@@ -39,7 +40,7 @@ STORIES_BY_NAME = {
 app = typer.Typer(
     rich_markup_mode=None,
     invoke_without_command=True,
-    help="Attacks on a raw release and on the curator.",
+    help="Attack a raw release and the curator.",
     epilog=given.examples(
         "sfumato attack",
         "sfumato attack reconstruction --epsilon 1 --plot chart.svg",
@@ -48,15 +49,16 @@ app = typer.Typer(
 )
 
 Data = Annotated[
-    Path | None, typer.Option("--data", metavar="FILE", help="A table of your own, .csv or .parquet, instead.")
+    Path | None, typer.Option("--data", metavar="FILE", help="Attack your own table: a .csv or .parquet file.")
 ]
-Trials = Annotated[int, typer.Option("--trials", metavar="NUMBER", help="How often it is played.")]
+Trials = Annotated[int, typer.Option("--trials", metavar="NUMBER", help="How often to repeat the attack.")]
 ColumnOption = Annotated[
-    str | None, typer.Option("--column", metavar="NAME", help="With --data: the column it is about.")
+    str | None, typer.Option("--column", metavar="NAME", help="With --data: the column to attack.")
 ]
-Secret = Annotated[str | None, typer.Option("--secret", metavar="NAME", help="With --data: the column to be told.")]
+Secret = Annotated[str | None, typer.Option("--secret", metavar="NAME", help="With --data: the column to guess.")]
 Columns = Annotated[
-    str | None, typer.Option("--columns", metavar="NAMES", help="With --data: columns that others know, a comma apart.")
+    str | None,
+    typer.Option("--columns", metavar="NAMES", help="With --data: columns that others know, separated by commas."),
 ]
 
 
@@ -68,8 +70,8 @@ def _listed(context: typer.Context) -> None:
     console = output()
     say(
         console,
-        "Each attack asks the same questions of a raw release and of the curator, who adds noise and keeps a ledger, "
-        "and counts right guesses.",
+        "Each attack asks a raw release and the curator, which adds noise and keeps a ledger, the same questions "
+        "and counts its correct guesses.",
     )
     for name, story in STORIES_BY_NAME.items():
         say(console, f"\n{name}", "bold")
@@ -82,7 +84,7 @@ def _listed(context: typer.Context) -> None:
 def differencing(
     order: Order,
     kind: Annotated[str, typer.Option("--kind", metavar="KIND", help="sum, mean, count or refusal.")] = "sum",
-    people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many there are.")] = PEOPLE,
+    people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many people there are.")] = PEOPLE,
     trials: Trials = DIFFERENCES,
     data: Data = None,
     column: ColumnOption = None,
@@ -90,13 +92,14 @@ def differencing(
         str | None, typer.Option("--name", metavar="NAME", help="With --data: the column that tells people apart.")
     ] = None,
     target: Annotated[
-        str | None, typer.Option("--target", metavar="VALUE", help="With --data: whose value; else the first row's.")
+        str | None,
+        typer.Option("--target", metavar="VALUE", help="With --data: the person to attack (default: the first row)."),
     ] = None,
     bounds: Annotated[
         str | None, typer.Option("--bounds", metavar="'LOW HIGH'", help="With --data: declared bounds of the column.")
     ] = None,
 ) -> None:
-    """Subtract two answers, and have one person."""
+    """Subtract two answers to isolate one person."""
     order.run(
         attacks.differencing,
         kind=kind, people=people, trials=trials, data=data, column=column, name=name, target=target,
@@ -112,12 +115,12 @@ def averaging(
         int, typer.Option("--repeats", metavar="NUMBER", help="How often the question is asked.")
     ] = REPEATS,
     villages: Annotated[
-        int, typer.Option("--villages", metavar="NUMBER", help="In how many groups at once.")
+        int, typer.Option("--villages", metavar="NUMBER", help="How many groups to ask about at once.")
     ] = VILLAGES,
     data: Data = None,
     column: ColumnOption = None,
 ) -> None:
-    """Ask again and again, and take the mean."""
+    """Repeat a question and average the answers."""
     order.run(attacks.averaging, repeats=repeats, villages=villages, data=data, column=column)
 
 
@@ -125,22 +128,26 @@ def averaging(
 @ordered
 def reconstruction(
     order: Order,
-    people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many there are.")] = 100,
+    people: Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many people there are.")] = 100,
     questions: Annotated[int, typer.Option("--questions", metavar="NUMBER", help="How many subsets.")] = 400,
     method: Annotated[
         str, typer.Option("--method", metavar="METHOD", help="least-squares or linear-program.")
     ] = "least-squares",
     noise: Annotated[
         list[str] | None,
-        typer.Option("--noise", metavar="KIND:SCALE", help="A blurred release beside, as in laplace:5; repeatable."),
+        typer.Option(
+            "--noise",
+            metavar="KIND:SCALE",
+            help="Also attack a release with this noise, such as laplace:5; repeatable.",
+        ),
     ] = None,
     data: Data = None,
     column: ColumnOption = None,
     value: Annotated[
-        str | None, typer.Option("--value", metavar="VALUE", help="With --data: the value to be told.")
+        str | None, typer.Option("--value", metavar="VALUE", help="With --data: the value to guess.")
     ] = None,
 ) -> None:
-    """Solve equations for everybody's secret."""
+    """Solve equations for everyone's secret."""
     noises = NOISES if noise is None else [read_noise(each) for each in noise]
     order.run(
         attacks.reconstruction,
@@ -166,7 +173,7 @@ def linkage(
         Path | None, typer.Option("--outside", metavar="FILE", help="With --data: a list of people with these columns.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="With --outside: the column that names them.")
+        str | None, typer.Option("--name", metavar="NAME", help="With --outside: the column with their names.")
     ] = None,
 ) -> None:
     """Join rows without names with a list that has names."""
@@ -194,11 +201,11 @@ def intersection(
     secret: Secret = None,
     group: Annotated[
         list[str] | None,
-        typer.Option("--group", metavar="NAME=VALUE", help="With --data: the person's group there; repeatable."),
+        typer.Option("--group", metavar="NAME=VALUE", help="With --data: the person's group in it; repeatable."),
     ] = None,
     other_group: Annotated[
         list[str] | None,
-        typer.Option("--other-group", metavar="NAME=VALUE", help="And in the second table; repeatable."),
+        typer.Option("--other-group", metavar="NAME=VALUE", help="The person's group in the second table; repeatable."),
     ] = None,
 ) -> None:
     """Compare two k-anonymous tables."""
@@ -218,5 +225,8 @@ def membership(
     data: Data = None,
     columns: Columns = None,
 ) -> None:
-    """Find out who is among the data, from frequencies alone."""
+    """Find out who is in the data from frequencies alone."""
     order.run(attacks.membership, people=people, traits=traits, data=data, columns=read_listed(columns))
+
+
+COMMANDS = (Group("attack", app),)

@@ -14,14 +14,14 @@ import typer
 from sfumato import charts
 from sfumato.attacks import CONFIDENCE, EPSILON, SEED, Outcome, Side
 from sfumato.attacks.outcome import percent
-from sfumato.cli import given
-from sfumato.cli.failure import INTERRUPTED
-from sfumato.cli.files import write
-from sfumato.cli.formats import Target
-from sfumato.cli.progress import working
-from sfumato.cli.screen import can_ask, errors, output, say, show
-from sfumato.cli.sharing import sharing
-from sfumato.curator.phases import Phase
+from sfumato.cli._shared import options as given
+from sfumato.cli._shared.command import sharing
+from sfumato.cli._shared.failure import INTERRUPTED
+from sfumato.cli._shared.files import write
+from sfumato.cli._shared.formats import Target
+from sfumato.cli._shared.progress import working
+from sfumato.cli._shared.screen import can_ask, errors, output, say, show
+from sfumato.curator.measurement.progress import Phase
 from sfumato.errors import InvalidArgument, TakesLong
 
 # fmt: off
@@ -33,20 +33,25 @@ _OF_OWN_DATA = ("column", "columns", "name", "target", "bounds", "value", "secre
 Allowed = Annotated[
     float,
     typer.Option(
-        "--epsilon", "-e", parser=given.number("--epsilon"), metavar="NUMBER", help="All that the curator may spend."
+        "--epsilon", "-e", parser=given.number("--epsilon"), metavar="NUMBER", help="The curator's whole budget."
     ),
 ]
 Seed = Annotated[
-    int, typer.Option("--seed", metavar="NUMBER", help="Of made-up people and subsets; the noise has none.")
+    int, typer.Option("--seed", metavar="NUMBER", help="The seed of made-up people and subsets; noise has no seed.")
 ]
 Sure = Annotated[
     float,
     typer.Option(
-        "--confidence", parser=given.number("--confidence"), metavar="NUMBER", help="How often an interval holds."
+        "--confidence",
+        parser=given.number("--confidence"),
+        metavar="NUMBER",
+        help="The probability that an interval holds.",
     ),
 ]
-Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw both sides, to .svg, .png or .html.")]
-Json = Annotated[bool, typer.Option("--json", help="The outcome as JSON.")]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE", help="Draw a chart of both sides: .svg, .png or .html.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ class Order:
             if not can_ask():
                 raise
             say(errors(), str(long).partition("; take less")[0])
-            typer.confirm("Run it all the same?", abort=True)
+            typer.confirm("Run it anyway?", abort=True)
         return self._with_bar(attack, sizes, math.inf)
 
     def _with_bar(self, attack: Callable[..., Outcome], sizes: dict[str, Any], patience: float | None) -> Outcome:
@@ -153,7 +158,7 @@ def tell(outcome: Outcome, *, quiet: bool) -> None:
     say(console, f"At epsilon {epsilon} no attacker at all can exceed {percent(outcome.bound)}.")
     say(console, outcome.verdict, "bold green" if outcome.kept else "bold red")
     if not quiet:
-        say(console, f"(the promise: {outcome.promised})")
+        say(console, f"(the guarantee: {outcome.promised})")
         say(console, f"\n{outcome.end}")
 
 

@@ -20,17 +20,18 @@ from sfumato.audit.game import CONFIDENCE, SAMPLES, SECONDS, Game, game
 from sfumato.audit.load import load
 from sfumato.audit.picture import draw_finding
 from sfumato.audit.zoo import ZOO
-from sfumato.cli import given
-from sfumato.cli.asked import File, read_question
+from sfumato.cli._shared import options as given
+from sfumato.cli._shared.command import Command
+from sfumato.cli._shared.failure import INTERRUPTED, REFUTED
+from sfumato.cli._shared.files import write
+from sfumato.cli._shared.formats import Target
+from sfumato.cli._shared.progress import working
+from sfumato.cli._shared.question_options import File, read_question
+from sfumato.cli._shared.screen import errors, say
 from sfumato.cli.audit import questions, zoo
 from sfumato.cli.audit.names import is_question, list_names, same, unknown
-from sfumato.cli.audit.told import show_finding
-from sfumato.cli.failure import INTERRUPTED, REFUTED
-from sfumato.cli.files import write
-from sfumato.cli.formats import Target
-from sfumato.cli.progress import working
-from sfumato.cli.screen import errors, say
-from sfumato.curator.phases import Phase
+from sfumato.cli.audit.render import show_finding
+from sfumato.curator.measurement.progress import Phase
 from sfumato.errors import InvalidArgument
 
 What = Annotated[
@@ -38,27 +39,25 @@ What = Annotated[
     typer.Argument(
         metavar="WHAT",
         help="A mechanism's name, SQL (@FILE reads it from a file, - from standard input), module:name of your own, "
-        "zoo, or a name from it. Left out: lists the names.",
+        "zoo, or a name from it. Without it: list the names.",
     ),
 ]
 Claimed = Annotated[
     float | None,
     typer.Option(
-        "--epsilon", "-e", parser=given.number("--epsilon"), metavar="NUMBER", help="What is claimed; 1 unless said."
+        "--epsilon", "-e", parser=given.number("--epsilon"), metavar="NUMBER", help="The claimed epsilon (default 1)."
     ),
 ]
 ClaimedDelta = Annotated[
     float | None,
-    typer.Option(
-        "--delta", parser=given.number("--delta"), metavar="NUMBER", help="The delta that is claimed; 0 unless said."
-    ),
+    typer.Option("--delta", parser=given.number("--delta"), metavar="NUMBER", help="The claimed delta (default 0)."),
 ]
 With = Annotated[
     list[str] | None,
-    typer.Option("--with", metavar="NAME=VALUE", help="A parameter of a mechanism, as in size=3; may be repeated."),
+    typer.Option("--with", metavar="NAME=VALUE", help="A parameter of the mechanism, such as size=3; may be repeated."),
 ]
-Input = Annotated[str | None, typer.Option("--value", metavar="VALUE", help="One input: a number, a list, a text.")]
-Neighbour = Annotated[str | None, typer.Option("--neighbour", metavar="VALUE", help="The other, its neighbour.")]
+Input = Annotated[str | None, typer.Option("--value", metavar="VALUE", help="One input: a number, a list or a text.")]
+Neighbor = Annotated[str | None, typer.Option("--neighbor", metavar="VALUE", help="The neighboring input.")]
 Samples = Annotated[
     int | None,
     typer.Option(
@@ -66,24 +65,36 @@ Samples = Annotated[
         "-n",
         parser=given.whole("--samples"),
         metavar="NUMBER",
-        help=f"Outputs a side; {SAMPLES:,} unless said, for SQL none.",
+        help=f"Outputs per input (default {SAMPLES:,}; none for SQL).",
     ),
 ]
 Sure = Annotated[
     float,
     typer.Option(
-        "--confidence", parser=given.number("--confidence"), metavar="NUMBER", help="How often a bound must hold."
+        "--confidence",
+        parser=given.number("--confidence"),
+        metavar="NUMBER",
+        help="The probability that the bound holds.",
     ),
 ]
 Limit = Annotated[
     float,
-    typer.Option("--limit", parser=given.number("--limit"), metavar="SECONDS", help="The most that drawing may take."),
+    typer.Option(
+        "--limit", parser=given.number("--limit"), metavar="SECONDS", help="The most time that sampling may take."
+    ),
 ]
 Plot = Annotated[
     Path | None,
-    typer.Option("--plot", metavar="FILE", help="Draw both distributions and the event, to .svg, .png or .html."),
+    typer.Option("--plot", metavar="FILE", help="Draw both distributions and the event: .svg, .png or .html."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="The report as JSON.")]
+Timing = Annotated[
+    bool,
+    typer.Option(
+        "--timing",
+        help="Time every release on this machine, and audit the output and its duration together.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,7 @@ class Order:
     as_json: bool
     plot: Path | None
     quiet: bool
+    timing: bool = False
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Progress]:
@@ -109,10 +121,11 @@ class Order:
 
     def play(self, chosen: Game, samples: int = SAMPLES) -> Finding:
         """Sample, with a bar."""
-        with self.progress("drawing samples") as progress:
+        with self.progress("timing releases" if self.timing else "drawing samples") as progress:
             count = samples if self.samples is None else self.samples
+            play = chosen.play_timing if self.timing else chosen.play
             with redirect_stdout(sys.stderr):  # a mechanism that prints must not spoil the report
-                return chosen.play(count, self.confidence, seconds=self.seconds, progress=progress)
+                return play(count, self.confidence, seconds=self.seconds, progress=progress)
 
     def draw(self, finding: Finding) -> None:
         """The chart, if one was asked for; before anything is printed."""
@@ -130,18 +143,19 @@ def audit(
     delta: ClaimedDelta = None,
     parameters: With = None,
     value: Input = None,
-    neighbour: Neighbour = None,
+    neighbor: Neighbor = None,
     samples: Samples = None,
     confidence: Sure = CONFIDENCE,
     limit: Limit = SECONDS,
     plot: Plot = None,
+    timing: Timing = False,
     as_json: Json = False,
     quiet: given.Quiet = False,
     where: given.Where = None,
 ) -> None:
     """Try to refute what a mechanism claims.
 
-    Reports a lower bound on its true epsilon that holds with the stated confidence; that nothing is found is no proof.
+    Reports a lower bound on its true epsilon that holds with the stated confidence. Finding nothing is not a proof.
     Exit code 6: the claim is refuted.
     """
     if what is None and file is None:
@@ -149,9 +163,9 @@ def audit(
         return
     is_sql = file is not None or is_question(what or "")
     what = read_question(what, file) if is_sql else (what or "").strip()
-    order = Order(samples, confidence, limit, as_json, plot, quiet)
+    order = Order(samples, confidence, limit, as_json, plot, quiet, timing)
     Target(plot=plot).check()
-    own = {"--with": parameters, "--value": value, "--neighbour": neighbour}
+    own = {"--with": parameters, "--value": value, "--neighbor": neighbor, "--timing": timing or None}
     claim = {"--epsilon": epsilon, "--delta": delta}
     broken = None if is_sql else next((each for each in ZOO if same(each.name, what)), None)
     try:
@@ -162,10 +176,10 @@ def audit(
             _refuse("the zoo", {**own, **claim, "--plot": plot})
             refuted = zoo.audit_zoo(order)
         elif broken is not None:
-            _refuse(f"{broken.name} has its claim and its neighbours, and it", {**own, **claim})
+            _refuse(f"{broken.name} has its claim and its neighbors, and it", {**own, **claim})
             refuted = zoo.audit_broken(broken, order)
         else:
-            finding = order.play(_game(what, epsilon, delta, parameters or [], _read(value), _read(neighbour)))
+            finding = order.play(_game(what, epsilon, delta, parameters or [], _read(value), _read(neighbor)))
             show_finding(finding, order)
             refuted = finding.refuted
     except KeyboardInterrupt:
@@ -183,7 +197,7 @@ def _refuse(what: str, options: dict[str, Any]) -> None:
 
 
 def _game(
-    what: str, epsilon: float | None, delta: float | None, parameters: list[str], value: Any, neighbour: Any
+    what: str, epsilon: float | None, delta: float | None, parameters: list[str], value: Any, neighbor: Any
 ) -> Game:
     if is_mechanism(what):
         options = dict(map(_parameter, parameters))
@@ -191,7 +205,7 @@ def _game(
             if claimed is not None and name in options:
                 raise InvalidArgument(f"{name} must be given once; got --{name} and --with {name}; leave one out")
             options |= {} if claimed is None else {name: claimed}
-        return mechanism_game(what, options, value, neighbour)
+        return mechanism_game(what, options, value, neighbor)
     if ":" not in what:
         raise unknown(what)
     found = load(what)
@@ -199,14 +213,14 @@ def _game(
         _refuse(
             f"{what} is a whole game, and it", {"--epsilon": epsilon, "--delta": delta, "--with": parameters or None}
         )
-        _refuse(f"{what} is a whole game, and it", {"--value": value, "--neighbour": neighbour})
+        _refuse(f"{what} is a whole game, and it", {"--value": value, "--neighbor": neighbor})
         return found
     _refuse("a mechanism of your own", {"--with": parameters or None})
     if epsilon is None and delta is not None and hasattr(found, "guarantee"):
         raise InvalidArgument("--delta must come with --epsilon; got it alone; the mechanism has a claim of its own")
-    if (value is None) is not (neighbour is None):
-        raise InvalidArgument("both inputs must be given, or none: 0 and 1; got one; give --value and --neighbour")
-    inputs = (0, 1) if value is None else (value, neighbour)
+    if (value is None) is not (neighbor is None):
+        raise InvalidArgument("both inputs must be given, or none: 0 and 1; got one; give --value and --neighbor")
+    inputs = (0, 1) if value is None else (value, neighbor)
     claim = epsilon if epsilon is not None or hasattr(found, "guarantee") else 1.0
     return game(found, *inputs, epsilon=claim, delta=delta or 0, name=what)
 
@@ -224,5 +238,14 @@ def _read(text: str | None) -> Any:
         return None
     try:
         return ast.literal_eval(text.strip())
-    except (ValueError, SyntaxError):
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return text.strip()
+
+
+_EXAMPLES = (
+    "sfumato audit laplace --epsilon 1",
+    'sfumato audit noise:my_count --value "[1, 2]" --neighbor "[1]" -e 1',
+    'sfumato audit "SELECT COUNT(*) AS n FROM visits"',
+    "sfumato audit zoo",
+)
+COMMANDS = (Command(audit, _EXAMPLES),)

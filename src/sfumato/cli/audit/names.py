@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
-from pathlib import Path
 
 from sfumato.audit.by_name import NAMES
 from sfumato.audit.zoo import ZOO
-from sfumato.cli.audit.told import put_json
-from sfumato.cli.screen import output, say
-from sfumato.dataset.name import nearest
+from sfumato.cli._shared.screen import output, say
+from sfumato.cli.audit.render import put_json
 from sfumato.errors import UnknownName
+from sfumato.suggestions import nearest
 
 
 def is_question(text: str) -> bool:
@@ -20,14 +20,14 @@ def is_question(text: str) -> bool:
 
 
 def same(mine: str, theirs: str) -> bool:
-    """Whether two names are, however they are spelt: float-laplace, Float_Laplace."""
+    """Whether two names are, however they are spelled: float-laplace, Float_Laplace."""
     return _plain(mine) == _plain(theirs)
 
 
-def spelt(name: str) -> str:
+def spelled(name: str) -> str:
     """A mechanism's name as one types it.
 
-    >>> spelt("LaplaceThreshold")
+    >>> spelled("LaplaceThreshold")
     'laplace-threshold'
     """
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
@@ -35,11 +35,11 @@ def spelt(name: str) -> str:
 
 def unknown(what: str) -> UnknownName:
     """The refusal of a name that nobody knows, with what was perhaps meant."""
-    if Path(f"{what}.py").is_file():
+    if os.path.isfile(f"{what}.py"):
         return UnknownName(f"{what!r} is a module; say which function of it; for example {what}:my_count")
     if not what:
         return UnknownName("there must be something to audit; got an empty text; sfumato audit lists the names")
-    known = [*map(spelt, NAMES), "zoo", *(each.name for each in ZOO)]
+    known = [*map(spelled, NAMES), "zoo", *(each.name for each in ZOO)]
     said = nearest(what.lower(), known)
     hint = "sfumato audit lists the names" if said.startswith("known are") else said
     return UnknownName(f"unknown mechanism {what!r}, which is no SQL and no module:name either; {hint}")
@@ -47,7 +47,7 @@ def unknown(what: str) -> UnknownName:
 
 def list_names(*, as_json: bool) -> None:
     """All names, for who does not know any."""
-    mechanisms, broken = [*map(spelt, NAMES)], [each.name for each in ZOO]
+    mechanisms, broken = [*map(spelled, NAMES)], [each.name for each in ZOO]
     if as_json:
         put_json({"mechanisms": mechanisms, "zoo": broken})
         return

@@ -1,4 +1,4 @@
-"""A question in SQL under audit: on made-up neighbours of the declared tables; the real ones are never read."""
+"""A question in SQL under audit: on made-up neighbors of the declared tables; the real ones are never read."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 from sfumato.audit.draw import Progress
 from sfumato.audit.finding import Finding
-from sfumato.audit.question import Recorded, question_game, record_plan
-from sfumato.cli import given
-from sfumato.cli.audit.told import print_finding, put_json
+from sfumato.audit.sql.question import Recorded, question_game, record_plan
+from sfumato.cli._shared import options as given
+from sfumato.cli._shared.screen import output, say, show
+from sfumato.cli.audit.render import print_finding, put_json
 from sfumato.cli.audit.zoo import Playing
-from sfumato.cli.screen import output, say, show
 from sfumato.curator.options import Options
 from sfumato.ledger.ledger import Ledger
 from sfumato.privacy.guarantee import Guarantee
@@ -34,8 +34,8 @@ def audit_question(text: str, epsilon: float | None, delta: float | None, where:
     with Ledger.in_memory() as ledger:
         curator = given.curator_for(given.load_project(where), text, ledger)
         claimed = 1.0 if epsilon is None else epsilon
-        plan = curator.plan(text.strip().rstrip(";"), claimed, Options.read({"delta": delta or 0}))
-        with order.progress("recording on neighbouring tables") as progress:
+        plan = curator.plan(text.strip().rstrip(";"), claimed, Options(delta=delta or 0))
+        with order.progress("recording on neighboring tables") as progress:
             recorded = record_plan(plan, progress=progress)
         finding = None
         if order.samples is not None or order.plot is not None:
@@ -46,7 +46,7 @@ def audit_question(text: str, epsilon: float | None, delta: float | None, where:
 
 
 _RELEASES = {
-    "influences": "how much people contribute: the limit on one person is chosen by it",
+    "contributions": "how much people contribute: the limit on one person is chosen by it",
     "magnitudes": "how large values are: their bounds are chosen by it",
     "averages": "where people's averages lie: the mean is taken about their middle",
     "cells": "the counts and sums of the answer",
@@ -71,7 +71,7 @@ def _report(recorded: Recorded, finding: Finding | None, claim: Guarantee, order
         content: dict[str, Any] = {
             "refuted": recorded.refuted or (finding is not None and finding.refuted),
             "claimed": {"epsilon": float(claim.epsilon), "delta": float(claim.delta)},
-            "neighbours": claim.neighbours.value,
+            "neighbors": claim.neighbors.value,
             "recorder": recorded.to_dict(),
             "sampling": sampled,
         }
@@ -81,13 +81,13 @@ def _report(recorded: Recorded, finding: Finding | None, claim: Guarantee, order
     verdict = "REFUTED" if recorded.refuted else "not refuted"
     say(console, f"{recorded.question}: {verdict}", "bold red" if recorded.refuted else "bold green")
     delta = f", delta {float(claim.delta):g}" if claim.delta else ""
-    say(console, f"claimed    epsilon {float(claim.epsilon):g}{delta}, neighbours by {claim.neighbours.value}")
+    say(console, f"claimed    epsilon {float(claim.epsilon):g}{delta}, neighbors by {claim.neighbors.value}")
     if recorded.refuted:
         say(console, "\n".join(recorded.violations[:5]))
     elif not order.quiet:
         say(
             console,
-            f"\nOn {recorded.pairs} pairs of made-up neighbouring tables of the declared schema no release moved "
+            f"\nOn {recorded.pairs} pairs of made-up neighboring tables of the declared schema no release moved "
             "further than its noise is made for:",
         )
         rows = [["release", "what it is", "moved by, at most"]]

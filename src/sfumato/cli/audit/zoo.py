@@ -8,8 +8,8 @@ from sfumato.audit.exact import ExactFinding, judge
 from sfumato.audit.finding import Finding, floor
 from sfumato.audit.game import Game
 from sfumato.audit.zoo import ZOO, Broken
-from sfumato.cli.audit.told import Order, print_finding, put_json
-from sfumato.cli.screen import output, say, show
+from sfumato.cli._shared.screen import output, say, show
+from sfumato.cli.audit.render import Order, print_finding, put_json
 from sfumato.errors import InvalidArgument, MechanismFailed, SfumatoError
 
 
@@ -36,7 +36,7 @@ def audit_broken(broken: Broken, order: Playing) -> bool:
     if isinstance(found, Finding):
         print_finding(found, quiet=order.quiet)
     else:
-        claimed = f"claimed    {_claimed(broken)}, neighbours by {broken.game.claim.neighbours.value}"
+        claimed = f"claimed    {_claimed(broken)}, neighbors by {broken.game.claim.neighbors.value}"
         say(output(), f"{broken.name}: REFUTED by exact probabilities", "bold red")
         say(output(), f"{claimed}\ncertified  delta at least {found.delta:.3g} at this epsilon, for certain")
     return found.refuted
@@ -50,7 +50,7 @@ def audit_zoo(order: Playing) -> bool:
         try:
             found = _found(broken, order)
         except MechanismFailed as error:  # such as too few samples to tell what its outputs are
-            raise MechanismFailed(f"{broken.name}: {error}") from None
+            raise error.at(broken.name) from None
         listed.append({"story": broken.story, **found.to_dict()})
         rows.append([broken.name, _claimed(broken), *_certified(found)])
         missed += [] if found.refuted else [broken.name]

@@ -12,13 +12,14 @@ from rich.console import Console
 
 from sfumato import project
 from sfumato.charts import Point
-from sfumato.cli.budget import bar, said_left, used
+from sfumato.cli._shared.command import Command
+from sfumato.cli._shared.cost import bar, said_left, used
+from sfumato.cli._shared.formats import cells
+from sfumato.cli._shared.progress import working
+from sfumato.cli._shared.screen import output, say, show
 from sfumato.cli.demo import attack, city
 from sfumato.cli.demo.chart import draw
-from sfumato.cli.formats import cells
-from sfumato.cli.progress import working
-from sfumato.cli.screen import output, say, show
-from sfumato.curator.answer import Answer
+from sfumato.curator.answers.answer import Answer
 from sfumato.curator.curator import Curator
 from sfumato.errors import InvalidArgument
 
@@ -36,18 +37,18 @@ CHART = "income.svg"
 
 def demo(
     keep: Annotated[
-        Path | None, typer.Option("--keep", metavar="DIR", help="Write data, ledger and chart here; a new folder.")
+        Path | None, typer.Option("--keep", metavar="DIR", help="Write data, ledger and chart to this new folder.")
     ] = None,
 ) -> None:
-    """Show it all on a made-up city.
+    """Ask private questions about a made-up city.
 
-    Private answers beside exact ones, a chart, an attack that fails, and the budget.
+    Shows private answers beside exact ones, a chart, an attack that fails, and the budget.
     """
     started, console, folder = time.monotonic(), output(), _folder(keep)
     with working("making up a city"):
         city.build(folder)
     say(console, f"A made-up city: {city.ROWS:,} visits to its libraries by up to {city.PEOPLE:,} people.", "bold")
-    say(console, "This is a demo: exact values stand beside the private ones. Nothing else of Sfumato ever shows them.")
+    say(console, "This demo shows exact values beside the private ones. No other command shows exact values.")
     loaded = project.load(folder)
     with loaded.open_ledger() as ledger:
         curator, inside = loaded.curator(ledger=ledger), []
@@ -57,7 +58,7 @@ def demo(
             say(console, f"\n{title}  (epsilon {epsilon:g})", "bold")
             say(console, f"  {question}")
             inside += _compare(console, answer, city.exact(folder, question))
-        say(console, f"{sum(inside)} of {len(inside)} intervals hold the exact value; about 95 % should.")
+        say(console, f"{sum(inside)} of {len(inside)} intervals contain the exact value; about 95% should.")
         _draw(console, answer, folder)
         attack.show(console, curator, folder)
         _budget(console, curator)
@@ -101,10 +102,13 @@ def _draw(console: Console, answer: Answer, folder: Path) -> None:
     key, value = answer.columns
     pairs = zip(answer.rows, answer.intervals[value], strict=True)
     points = [Point(row[key], row[value], *(pair or (row[value], row[value]))) for row, pair in pairs]
-    say(console, "\nThe same as a chart: bars are values, whiskers are 95 % intervals; few visitors, wide whisker.")
+    say(
+        console,
+        "\nThe same as a chart. Bars are values, whiskers are 95% intervals; fewer visitors give a wider interval.",
+    )
     draw(console, points)
     answer.plot(notes=False).save(str(folder / CHART))
-    say(console, f"  and as a file: {folder / CHART}")
+    say(console, f"  Saved as {folder / CHART}")
 
 
 def _budget(console: Console, curator: Curator) -> None:
@@ -112,7 +116,10 @@ def _budget(console: Console, curator: Curator) -> None:
     part = used(account)
     say(console, "\nThe budget", "bold")
     say(console, f"  spent {bar(part)} {float(part):.0%}; left: {said_left(curator.ledger, curator.population, None)}")
-    say(console, "  It was written before the data was touched. When it is used up, nobody gets another answer.")
+    say(
+        console,
+        "  Each cost was recorded before the data was read. When the budget is spent, no one gets another answer.",
+    )
 
 
 def _say_next(console: Console, folder: Path) -> None:
@@ -122,6 +129,9 @@ def _say_next(console: Console, folder: Path) -> None:
         'sfumato ask "SELECT COUNT(*) AS n FROM visits WHERE age < 30" --epsilon 0.5',
         'sfumato explain "SELECT AVG(age) AS age FROM visits"',
         "sfumato ledger show",
-        "sfumato init your-data.csv          # and then with your own",
+        "sfumato init your-data.csv          # then use your own data",
     ):
         console.print(f"  {line}", soft_wrap=True)
+
+
+COMMANDS = (Command(demo, ("sfumato demo --keep city",)),)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from sfumato.cli._shared.screen import say
+from sfumato.cli._shared.screen import show as show_table
 from sfumato.cli.demo.city import exact
-from sfumato.cli.screen import say
-from sfumato.cli.screen import show as show_table
 from sfumato.curator.curator import Curator
 
 EARNS = 80_000
@@ -49,7 +49,7 @@ def show(console: Console, curator: Curator, folder: Path) -> None:
     """Tell the attack, and why it fails."""
     found = run(curator, folder)
     say(console, "\nAn attack", "bold")
-    say(console, f"Does reader {found.person} earn more than {EARNS:,}? Two counts that look harmless should tell:")
+    say(console, f"Does reader {found.person} earn more than {EARNS:,}? Two harmless-looking counts should tell:")
     low, high = found.difference
     show_table(
         console,
@@ -62,8 +62,6 @@ def show(console: Console, curator: Curator, folder: Path) -> None:
         right=(1, 2),
     )
     if found.fails:
-        say(console, "The exact counts give the reader away. The private ones fit both yes and no: the attack fails.")
+        say(console, "The exact counts reveal the answer. The private counts fit both yes and no: the attack fails.")
     else:
-        say(
-            console, "The exact counts give the reader away. This time noise went far: one interval in twenty may miss."
-        )
+        say(console, "The exact counts reveal the answer. This time the private interval missed: one in twenty may.")

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sfumato.charts import Point, in_words
-from sfumato.cli.screen import fitting
+from sfumato.cli._shared.screen import fitting
 
 _LEAST, _MOST = 20, 60  # letters of a bar
 

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.cli.made_up import spread, write_parquet
-from sfumato.plan.node import text_literal
+from sfumato.cli._shared.simulation import spread, write_parquet
+from sfumato.embedded.database import connected
+from sfumato.plan.syntax.node import text_literal
 
 ROWS, PEOPLE, HOUSEHOLDS = 200_000, 40_000, 17_500
-REGIONS = ("north", "east", "south", "west", "centre", "harbour", "islands")
+REGIONS = ("north", "east", "south", "west", "center", "harbour", "islands")
 _SHARES = (0.25, 0.205, 0.19, 0.16, 0.12, 0.06, 0.015)
 _INCOMES = (41_000, 34_000, 38_000, 52_000, 61_000, 29_000, 45_000)
 _MONTHS = (1.2, 1.1, 1.15, 1.0, 0.9, 0.8, 0.6, 0.65, 0.95, 1.1, 1.2, 0.85)
@@ -27,14 +28,14 @@ SELECT person, household, [{", ".join(f"'{name}'" for name in REGIONS)}][1 + reg
 DATE '2026-01-01' + CAST(day AS INTEGER) AS day FROM made
 """
 
-PROJECT = f"""# The project of `sfumato demo`: a made-up city. Everything here may be changed; the data is nobody's.
+PROJECT = f"""# The project of `sfumato demo`: a made-up city. You may change anything here; the data is not real.
 
-[allowance]
-epsilon = 5.0                         # what may be spent on each reader, over all answers
+[budget]
+epsilon = 5.0                         # the most that all answers together may cost
 
 [tables.visits]
 source = "visits.parquet"             # {ROWS:,} visits to the libraries of a city
-unit = "person"                       # all visits of a reader belong together: the reader is protected
+unit = "person"                       # all visits of one reader belong together: the reader is protected
 
 [tables.visits.columns]
 region = {{ keys = [{", ".join(f'"{name}"' for name in REGIONS)}] }}
@@ -52,12 +53,11 @@ def build(folder: Path) -> None:
 
 def exact(folder: Path, question: str) -> list[tuple[Any, ...]]:
     """The exact answer to a question: only for data that is nobody's."""
-    import duckdb
-
     source = text_literal(str(folder / "visits.parquet"))
-    with duckdb.connect() as engine:
+    with connected() as engine:
         engine.execute(f"CREATE VIEW visits AS SELECT * FROM read_parquet({source})")
-        return engine.execute(question).fetchall()
+        found: list[tuple[Any, ...]] = engine.execute(question).fetchall()
+        return found
 
 
 def _visits() -> dict[str, NDArray[Any]]:

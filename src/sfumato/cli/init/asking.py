@@ -8,32 +8,33 @@ from typing import TypeVar
 
 import typer
 
+from sfumato.cli._shared.screen import errors, output, say, show
+from sfumato.cli._shared.words import in_shell
 from sfumato.cli.init.declare import HOW, Said
 from sfumato.cli.init.draft import SURE, TableDraft, surer
-from sfumato.cli.screen import errors, output, say, show
 from sfumato.dataset.kind import Kind
-from sfumato.dataset.name import find
 from sfumato.errors import InvalidArgument
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.suggestions import find
 
 _CHOICES = (0.1, 0.5, 1.0, 3.0, 10.0)
 _ROW, _DONE = "row", "done"
 _WANTED = {
-    Kind.INTEGER: "lowest and highest possible value, as in 0 120; or keys, as in 1, 2, 3",
-    Kind.REAL: "lowest and highest possible value, as in 0 200000",
-    Kind.TEXT: "values that may be shown, as in north, south",
-    Kind.DATE: "first and last day, as in 2026-01-01 2026-12-31",
-    Kind.TIMESTAMP: "first and last day, as in 2026-01-01 2026-12-31",
+    Kind.INTEGER: "lowest and highest possible value, such as 0 120; or values to group by, such as 1, 2, 3",
+    Kind.REAL: "lowest and highest possible value, such as 0 200000",
+    Kind.TEXT: "values to group by, such as north, south",
+    Kind.DATE: "first and last day, such as 2026-01-01 2026-12-31",
+    Kind.TIMESTAMP: "first and last day, such as 2026-01-01 2026-12-31",
 }
 _Answer = TypeVar("_Answer")
 
 
-def ask_allowance(given: float | None, delta: float) -> Guarantee:
-    """The allowance; an epsilon is put as risk."""
+def ask_budget(given: float | None, delta: float) -> Guarantee:
+    """The budget; an epsilon is put as risk."""
     if given is not None:
         return Guarantee(given, delta)
-    say(output(), "\nHow much may all answers together tell about one person?", "bold")
-    rows = [("epsilon", "promise", f"someone {SURE} becomes")]
+    say(output(), "\nHow much may all answers together reveal about one person?", "bold")
+    rows = [("epsilon", "protection", f"someone {SURE} becomes")]
     show(output(), rows + [(f"{each:g}", Guarantee(each).strength, surer(Guarantee(each))) for each in _CHOICES])
     return _ask("epsilon", lambda text: Guarantee(_number(text), delta), default="1")
 
@@ -42,16 +43,18 @@ def ask_table(draft: TableDraft) -> TableDraft:
     """What only the owner knows of a table."""
     say(output(), f"\nTable {draft.name}: {', '.join(draft.kinds)}", "bold")
     if draft.unit is None and not draft.one_row_each:
-        say(output(), "Whose privacy is protected? All rows with one value in that column belong together.")
+        say(output(), "Whose privacy is protected? All rows with the same value in that column belong together.")
         draft = _ask(
-            f"column of the person, or '{_ROW}' if every row is another person", _unit_in(draft), _guess(draft)
+            f"column that identifies a person, or '{_ROW}' if every row is a different person",
+            _unit_in(draft),
+            _guess(draft),
         )
-    if draft.unit is not None and draft.most_rows is None:
-        rows = _ask("most rows of one of them (Enter: not known)", _rows, default="")
-        draft = replace(draft, most_rows=rows)
-    say(output(), f"\nWhat you know of the columns beforehand. Enter: later; '{_DONE}': all others later.")
+    if draft.unit is not None and draft.max_rows_per_unit is None:
+        rows = _ask("Most rows any one person has (Enter if unknown)", _rows, default="")
+        draft = replace(draft, max_rows_per_unit=rows)
+    say(output(), f"\nDeclare what you know about each column. Enter skips a column; '{_DONE}' skips the rest.")
     if None in draft.kinds.values():
-        say(output(), f"A CSV does not say what its columns hold. Write {HOW}.")
+        say(output(), f"A CSV file does not state the types of its columns. Write {HOW}.")
     for name, kind in draft.kinds.items():
         if name == draft.unit or name in draft.columns or kind is Kind.BOOLEAN:
             continue
@@ -102,4 +105,4 @@ def _ask(prompt: str, read: Callable[[str], _Answer], default: str) -> _Answer:
         try:
             return read(text)
         except InvalidArgument as error:
-            say(errors(), f"  {error}", indent="  ")
+            say(errors(), f"  {in_shell(error.text)}", indent="  ")

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from sfumato.cli.init.declare import Said, toml_key, toml_value
 from sfumato.dataset.kind import Kind, unread
-from sfumato.dataset.name import names_a_person
-from sfumato.dataset.server import SERVERS
-from sfumato.dataset.source import CsvFiles, DuckdbTable, ParquetFiles, ServerTable, Source, read_source
+from sfumato.dataset.sources.server import SERVERS
+from sfumato.dataset.sources.source import CsvFiles, DuckdbTable, ParquetFiles, ServerTable, Source, read_source
 from sfumato.privacy.guarantee import Guarantee
+from sfumato.suggestions import names_a_person
 
 _EXAMPLES = {
     Kind.INTEGER: "{ bounds = [LOWEST, HIGHEST] }",
@@ -26,8 +26,8 @@ _EXAMPLES = {
 }
 _UNTYPED = "{ ... }"
 _FORMS = (
-    "# A column needs bounds to be added up or averaged, and keys or dates to be grouped by. They are what you know",
-    "# beforehand: whoever sees a bound that was read from the data learns the largest value. To declare one, write",
+    "# A column needs bounds to be summed or averaged, and keys or dates to be grouped by. Declare what you know",
+    "# without looking at the data: a bound read from the data reveals the largest value. Write, for example:",
     "#   income = { bounds = [0, 200000] }",
     '#   region = { keys = ["north", "south"] }',
     '#   day = { dates = ["2026-01-01", "2026-12-31"] }',
@@ -45,7 +45,7 @@ class TableDraft:
     kinds: Mapping[str, Kind | None] = field(hash=False)
     unit: str | None = None
     one_row_each: bool = False  # the owner said that every row is another person
-    most_rows: int | None = None
+    max_rows_per_unit: int | None = None
     columns: Mapping[str, Said] = field(default_factory=dict, hash=False)
     unread: Mapping[str, str] = field(default_factory=dict, hash=False)  # types that cannot be asked about
 
@@ -102,24 +102,26 @@ def without_password(address: str) -> str:
     return re.sub(secret, "", re.sub(r"(//[^/@:]*):[^@/]*@", r"\1@", address))
 
 
-def write_draft(tables: Sequence[TableDraft], allowance: Guarantee, ledger: str | None = None) -> str:
+def write_draft(tables: Sequence[TableDraft], budget: Guarantee, ledger: str | None = None) -> str:
     """The whole project file."""
-    epsilon = f"{float(allowance.epsilon)!r}"
+    epsilon = f"{float(budget.epsilon)!r}"
     lines = [
-        "# What may be known about these tables, and what may be spent on the people in them.",
-        "# Drafted by `sfumato init` from names and types alone; no value was read.",
+        "# What is public about these tables, and the privacy budget of the people in them.",
+        "# Drafted by `sfumato init` from column names and types. Nothing here was read from the rows.",
         "",
         "[ledger]",
         _commented(
-            f"url = {toml_value(ledger or 'ledger.db')}", "every spend is written here; keep it, and back it up"
+            f"url = {toml_value(ledger or 'ledger.db')}", "every answer's cost is recorded here; keep it and back it up"
         ),
         "",
-        "[allowance]",
-        _commented(f"epsilon = {epsilon}", f"all answers together: {risk(allowance)}"),
+        "[budget]",
+        _commented(f"epsilon = {epsilon}", f"all answers together: {risk(budget)}"),
     ]
-    delta = f"delta = {float(allowance.delta)!r}" if allowance.delta else "# delta = 1e-9"
+    delta = f"delta = {float(budget.delta)!r}" if budget.delta else "# delta = 1e-9"
     lines.append(
-        _commented(delta, "optional: the chance that the promise fails; allows Gaussian noise, and keys nobody listed")
+        _commented(
+            delta, "optional: the probability that the guarantee fails; allows Gaussian noise and undeclared keys"
+        )
     )
     for table in tables:
         lines += ["", *_table_lines(table)]
@@ -145,48 +147,62 @@ def _table_lines(table: TableDraft) -> list[str]:
     return [
         f"[tables.{toml_key(table.name)}]",
         _commented(f"source = {toml_value(table.source)}", _said_of(table.source)),
-        '# version = "1"'.ljust(_WIDTH) + "# optional: a label of the data; a new one makes old answers stale",
+        '# version = "1"'.ljust(_WIDTH) + "# optional: a label of the data; change it when the data changes",
         *_unit_lines(table),
         "",
         f"[tables.{toml_key(table.name)}.columns]",
         *_FORMS,
         *(_column_line(name, kind, table) for name, kind in table.kinds.items()),
-        *(_commented(f"# {toml_key(name)}", f"cannot be asked about: {type}") for name, type in table.unread.items()),
+        *(_commented(f"# {toml_key(name)}", f"cannot be queried: {type}") for name, type in table.unread.items()),
     ]
 
 
 def _said_of(source: str) -> str:
     if source.startswith(tuple(SERVERS)):
-        return "asked there; no password is written here: set PGPASSWORD, or use ~/.pgpass, for PostgreSQL"
-    return "relative to this file; only its schema is read"
+        return "queried in place; passwords are not stored here: for PostgreSQL set PGPASSWORD or use ~/.pgpass"
+    return "relative to this file; only its schema was read"
 
 
 def _unit_lines(table: TableDraft) -> list[str]:
     if table.one_row_each:
-        return ["# no unit: every row is another person"]
+        return ["# no unit: every row is a different person"]
     if table.unit is None:
         example = toml_value(table.likely_unit or "person_id")
         return [
             _commented(
-                f"# unit = {example}", "to declare: whose rows belong together; until then each row is a person"
+                f"# unit = {example}",
+                "to declare: the column that identifies a person; until then each row is a person",
             ),
-            _commented("# most_rows = 10", "to declare with it: no unit has more rows; gives intervals two ends"),
+            _commented(
+                "# max_rows_per_unit = 10",
+                "to declare with it: the most rows any one person has; makes intervals two-sided",
+            ),
         ]
-    rows = "# most_rows = 10" if table.most_rows is None else f"most_rows = {table.most_rows}"
-    why = "to declare: no unit has more rows; without it" if table.most_rows is None else "no unit has more rows; else"
+    rows = (
+        "# max_rows_per_unit = 10"
+        if table.max_rows_per_unit is None
+        else f"max_rows_per_unit = {table.max_rows_per_unit}"
+    )
+    why = (
+        "to declare: the most rows any one person has; without it"
+        if table.max_rows_per_unit is None
+        else "the most rows any one person has; without it"
+    )
     return [
-        _commented(f"unit = {toml_value(table.unit)}", "all rows with one value here belong to one protected unit"),
-        _commented(rows, f"{why} a part of epsilon buys a limit"),
+        _commented(f"unit = {toml_value(table.unit)}", "all rows with the same value belong to one protected unit"),
+        _commented(rows, f"{why} part of epsilon is spent to estimate a limit"),
     ]
 
 
 def _column_line(name: str, kind: Kind | None, table: TableDraft) -> str:
     if name in table.columns:
         said = table.columns[name]
-        why = {"bounds": "what lies outside counts as the nearest bound"}.get(said.word, "shown also where nobody is")
+        why = {"bounds": "anything outside counts as the nearest bound"}.get(
+            said.word, "every value listed here appears in results, even with no rows"
+        )
         return _commented(f"{toml_key(name)} = {said.toml()}", why)
     if kind is Kind.BOOLEAN:
-        return _commented(f"{toml_key(name)} = {{ keys = [true, false] }}", "its type says all")
+        return _commented(f"{toml_key(name)} = {{ keys = [true, false] }}", "known from the type")
     if name == table.unit:
         return _commented(f"# {toml_key(name)}", "the unit; nothing to declare")
     example = _UNTYPED if kind is None else _EXAMPLES[kind]
@@ -195,8 +211,8 @@ def _column_line(name: str, kind: Kind | None, table: TableDraft) -> str:
 
 def _reason(kind: Kind | None) -> str:
     if kind is None:
-        return "bounds if it is a number, keys if it is to be grouped by; a CSV does not say"
-    return "to be added up or averaged" if kind.is_number else "to be grouped by"
+        return "bounds if it is a number, keys to group by it; a CSV file does not say"
+    return "needed to sum or average it" if kind.is_number else "needed to group by it"
 
 
 def _commented(text: str, comment: str) -> str:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sfumato.cli import given
-from sfumato.cli.ledger.drawn import draw, draw_bars
-from sfumato.cli.screen import can_ask, output, say
+from sfumato.cli._shared import options as given
+from sfumato.cli._shared.command import Group
+from sfumato.cli._shared.cost import said_amount
+from sfumato.cli._shared.screen import can_ask, output, say
+from sfumato.cli.ledger.drawn import draw, draw_bars, draw_entry
 from sfumato.errors import InvalidArgument
 from sfumato.ledger.ledger import Ledger
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="What was spent, and whether the ledger is whole.",
+    help="See what was spent; verify, back up and restore the ledger.",
     epilog=given.examples(
         "sfumato ledger show",
         "sfumato ledger verify",
@@ -26,36 +29,47 @@ app = typer.Typer(
 )
 
 Url = Annotated[
-    str | None, typer.Option("--ledger", metavar="URL", help="A ledger's file or address, instead of the project's.")
+    str | None,
+    typer.Option("--ledger", metavar="URL", help="The file or address of a ledger, instead of the project's."),
+]
+IdArgument = Annotated[
+    str, typer.Argument(metavar="ID", help="The id of a receipt, or the number of an entry as ledger show lists it.")
 ]
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
 def _open(where: Path | None, url: str | None) -> Ledger:
     """The ledger, which must be there."""
-    return Ledger.open(url or given.load_project(where).ledger, create=False)
+    return given.load_project(where).open_ledger(create=False) if url is None else Ledger.open(url, create=False)
 
 
 def _check_new(file: Path, force: bool) -> None:
     """An older copy may be the only one of what was lost since."""
-    if file.exists() and not force:
+    if os.path.exists(file) and not force:
         raise InvalidArgument(f"{str(file)!r} must not exist yet; it does; choose another name, or give --force")
 
 
 @app.command("show")
 def show_ledger(
+    id: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="Show one entry: the id of a receipt, or a number.")
+    ] = None,
     entries: Annotated[int, typer.Option("--entries", min=0, help="How many of the last entries to list.")] = 5,
     where: given.Where = None,
     url: Url = None,
 ) -> None:
-    """Draw what was spent, by table and by analyst."""
+    """Show what was spent, or one entry."""
+    if id is not None:
+        with _open(where, url) as ledger:
+            draw_entry(output(), ledger, id)
+        return
     if url is None and not given.has_ledger(loaded := given.load_project(where)):
         with given.peeking(loaded) as untouched:
             for name, people in loaded.populations.items():
-                untouched.establish(name, people.allowance)
+                untouched.establish(name, people.budget)
             draw_bars(output(), untouched.balance(), {})
-        say(output(), "Nothing was asked yet; the first question makes the ledger.")
+        say(output(), "Nothing was asked yet; the first question creates the ledger.")
         return
     with _open(where, url) as ledger:
         draw(output(), ledger, entries)
@@ -64,12 +78,13 @@ def show_ledger(
 @app.command()
 def verify(
     head: Annotated[
-        str | None, typer.Option("--head", metavar="HEAD", help="One from a receipt; finds an older or another ledger.")
+        str | None,
+        typer.Option("--head", metavar="HEAD", help="The head from a receipt; detects an older or a different ledger."),
     ] = None,
     where: given.Where = None,
     url: Url = None,
 ) -> None:
-    """Walk the whole chain and decide everything again."""
+    """Check the whole chain and every decision in it."""
     with _open(where, url) as ledger:
         found = ledger.verify(head)
     erased = f", {found.erased} texts erased" if found.erased else ""
@@ -79,14 +94,14 @@ def verify(
 @app.command()
 def export(
     file: FileArgument,
-    payloads: Annotated[bool, typer.Option("--payloads", help="With questions and answers.")] = False,
+    payloads: Annotated[bool, typer.Option("--payloads", help="Include questions and answers.")] = False,
     force: Force = False,
     where: given.Where = None,
     url: Url = None,
 ) -> None:
     """Write all entries to a .csv or .jsonl file.
 
-    Without questions and answers, unless asked for. Amounts are there twice: in whole units, and as decimals.
+    Leaves out questions and answers unless you give --payloads. Amounts are written as whole units and as decimals.
     """
     _check_new(file, force)
     with _open(where, url) as ledger:
@@ -98,21 +113,21 @@ def export(
 def backup(file: FileArgument, force: Force = False, where: given.Where = None, url: Url = None) -> None:
     """Copy the ledger while it is in use.
 
-    A name in .jsonl makes a copy that any ledger can take, another name a SQLite file.
+    A name ending in .jsonl makes a copy that any ledger can restore; any other name makes a SQLite file.
     """
     _check_new(file, force)
     with _open(where, url) as ledger:
         ledger.backup(file)
-        say(output(), f"Copied the ledger to {file}; head {ledger.head}. Back: sfumato ledger restore {file}")
+        say(output(), f"Copied the ledger to {file}; head {ledger.head}. To restore it: sfumato ledger restore {file}")
 
 
 @app.command()
 def restore(file: FileArgument, where: given.Where = None, url: Url = None) -> None:
-    """Bring a backup back; no entry is ever forgotten.
+    """Restore a backup; no entry is ever lost.
 
-    Into a new ledger all of it, into an older one what the backup has more.
+    A new ledger gets all entries, an older one gets the entries it lacks.
     """
-    if not file.exists():
+    if not os.path.exists(file):
         raise InvalidArgument(f"a backup must exist; there is none at {str(file)!r}; check the path")
     with Ledger.restore(file, url or given.load_project(where).ledger) as ledger:
         say(output(), f"Restored: {ledger.head.number} entries; head {ledger.head}.")
@@ -120,9 +135,9 @@ def restore(file: FileArgument, where: given.Where = None, url: Url = None) -> N
 
 @app.command()
 def merge(file: FileArgument, where: given.Where = None, url: Url = None) -> None:
-    """Count also what a copy of this ledger spent.
+    """Add what a copy of this ledger spent.
 
-    To repeat it adds nothing.
+    Merging the same copy again adds nothing.
     """
     with _open(where, url) as ledger:
         say(output(), f"Merged: {ledger.merge(file)} spends were new; head {ledger.head}.")
@@ -130,23 +145,39 @@ def merge(file: FileArgument, where: given.Where = None, url: Url = None) -> Non
 
 @app.command()
 def erase(
-    number: Annotated[int, typer.Argument(metavar="NUMBER", help="The number of a question, as ledger show lists it.")],
+    id: IdArgument,
     yes: given.Yes = False,
     where: given.Where = None,
     url: Url = None,
 ) -> None:
-    """Remove a question and its answer for good.
+    """Erase a question and its answer permanently.
 
-    The chain stays whole, and what was spent stays spent.
+    The chain stays valid, and what was spent stays spent.
     """
     with _open(where, url) as ledger:
-        confirm(f"Erase question and answer {number} for good?", yes)
-        done = ledger.erase(number) is not None
+        number = ledger.entry(id).number
+        confirm(f"Permanently erase question and answer {number}?", yes)
+        done = ledger.erase(id) is not None
         say(output(), f"Erased {number}; what it cost stays spent." if done else f"{number} was erased before.")
 
 
 @app.command()
-def looked(
+def reconcile(yes: given.Yes = False, where: given.Where = None) -> None:
+    """Continue with a ledger that lost entries.
+
+    Its witness knows a longer ledger. What is missing counts as spent. Repeat grants and revocations that are missing.
+    """
+    with _open(where, None) as ledger:
+        confirm("Is the longer ledger lost permanently, with no backup?", yes)
+        counted = ledger.reconcile()
+        for entry in counted:
+            cost = said_amount(entry.amount.epsilon)
+            say(output(), f"Counted as spent by {entry.analyst} on {entry.population}: epsilon {cost}.")
+        say(output(), f"The witness continues from here; head {ledger.head}.")
+
+
+@app.command()
+def resume(
     analyst: Annotated[str, typer.Argument(metavar="ANALYST")],
     table: Annotated[str, typer.Argument(metavar="TABLE")],
     where: given.Where = None,
@@ -154,10 +185,10 @@ def looked(
 ) -> None:
     """Let an analyst ask again after a failure.
 
-    A question that fails after it was charged may itself tell something, so the owner looks first.
+    A question that fails after it was charged may reveal something by failing, so you check the failure first.
     """
     with _open(where, url) as ledger:
-        done = ledger.looked(analyst, table) is not None
+        done = ledger.resume(analyst, table) is not None
     say(output(), f"{analyst} may ask {table} again." if done else f"{analyst} was not paused on {table}.")
 
 
@@ -168,3 +199,6 @@ def confirm(question: str, yes: bool) -> None:
     if not can_ask():
         raise InvalidArgument("this cannot be undone, and nobody can be asked here; if it is meant, give --yes")
     typer.confirm(question, abort=True)
+
+
+COMMANDS = (Group("ledger", app),)

@@ -10,16 +10,16 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli import given
-from sfumato.cli.screen import errors, say
-from sfumato.cli.survey.told import tell
-from sfumato.dataset.name import nearest
+from sfumato.cli._shared import options as given
+from sfumato.cli._shared.screen import errors, say
+from sfumato.cli.survey.render import tell
 from sfumato.errors import InvalidArgument, UnknownName
+from sfumato.suggestions import nearest
 from sfumato.surveys.design import Ask, Design
 from sfumato.surveys.design import design as make
+from sfumato.surveys.design_file import FILE, content, digest, load_draft, save
 from sfumato.surveys.expected import expected, people_for
 from sfumato.surveys.question import Question, number, one_of, ordinal, several_of, yes_no
-from sfumato.surveys.written import FILE, content, digest, load_draft, save
 
 _EXAMPLE = "for example 'smoker=yes-no', 'party=one-of: red, green, blue' or 'rent=number: 0 3000 50'"
 _KINDS = ("yes-no", "one-of", "several-of", "ordinal", "number")
@@ -42,7 +42,7 @@ Texts = Annotated[
     typer.Option(
         "--text",
         metavar="NAME=TEXT",
-        help="What respondents read: 'smoker=Do you smoke?'; the name, unless said; may be repeated.",
+        help="What respondents read: 'smoker=Do you smoke?' (default: the name); may be repeated.",
     ),
 ]
 Shares = Annotated[
@@ -50,10 +50,10 @@ Shares = Annotated[
     typer.Option(
         "--share",
         metavar="NAME=NUMBER",
-        help="Parts of epsilon (with --ask one: of the people) for a question: 'smoker=2'; 1 unless said.",
+        help="A question's parts of epsilon, or of the people with --ask one: 'smoker=2' (default 1).",
     ),
 ]
-Title = Annotated[str, typer.Option("--title", help="What the survey is called.")]
+Title = Annotated[str, typer.Option("--title", help="The title of the survey.")]
 Cost = Annotated[
     float | None,
     typer.Option(
@@ -61,7 +61,7 @@ Cost = Annotated[
         "-e",
         parser=given.number("--epsilon"),
         metavar="NUMBER",
-        help="What all answers of a respondent may give away together; 1 or less is a strong promise.",
+        help="The privacy cost of all answers of a respondent together; 1 or less is a strong guarantee.",
     ),
 ]
 Odds = Annotated[
@@ -70,11 +70,11 @@ Odds = Annotated[
         "--odds",
         parser=given.number("--odds"),
         metavar="FACTOR",
-        help="Instead of epsilon: by what factor all that is sent may move the odds in a bet on an answer, such as 3.",
+        help="Instead of epsilon: the factor by which a report may change the odds in a bet on an answer, such as 3.",
     ),
 ]
 Asked = Annotated[
-    str, typer.Option("--ask", help="'all' questions of everybody, or 'one' of each person, drawn at random.")
+    str, typer.Option("--ask", help="Ask everyone 'all' questions, or each person 'one' question at random.")
 ]
 People = Annotated[int, typer.Option("--people", metavar="NUMBER", help="How many respondents are expected.")]
 Wanted = Annotated[
@@ -83,12 +83,12 @@ Wanted = Annotated[
         "--error",
         parser=given.number("--error"),
         metavar="NUMBER",
-        help="A standard error of shares that is wanted, 0.01 for one percent: says how many people it needs.",
+        help="A standard error you want, such as 0.01 for one percent: says how many people it needs.",
     ),
 ]
 Out = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
-Json = Annotated[bool, typer.Option("--json", help="Design and errors as JSON.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+Json = Annotated[bool, typer.Option("--json", help="Print design and errors as JSON.")]
 
 
 def design(
@@ -123,7 +123,7 @@ def design(
         return
     if not quiet:
         tell(survey, rows, people, error, needed)
-    say(errors(), f"design: {out}; next: sfumato survey page {out}, or sfumato survey randomise answers.csv -d {out}")
+    say(errors(), f"design: {out}; next: sfumato survey page {out}, or sfumato survey randomize answers.csv -d {out}")
 
 
 @dataclass(frozen=True, slots=True)

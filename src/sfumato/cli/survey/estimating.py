@@ -11,23 +11,23 @@ from typing import Annotated, Any
 import typer
 
 from sfumato import charts
-from sfumato.cli import given
-from sfumato.cli.files import write
-from sfumato.cli.formats import Target
-from sfumato.cli.screen import errors, output, say, show
-from sfumato.cli.survey.randomising import DesignFile
+from sfumato.cli._shared import options as given
+from sfumato.cli._shared.files import write
+from sfumato.cli._shared.formats import Target
+from sfumato.cli._shared.screen import errors, output, say, show
+from sfumato.cli.survey.randomizing import DesignFile
 from sfumato.errors import InvalidArgument
 from sfumato.surveys.answers import Duplicates
-from sfumato.surveys.estimating.cross import CrossTable
-from sfumato.surveys.estimating.estimate import combine, cross_table
-from sfumato.surveys.estimating.estimate import estimate as estimate_all
-from sfumato.surveys.estimating.result import Estimates, Result
+from sfumato.surveys.design_file import FILE, load
+from sfumato.surveys.estimates.cross import CrossTable
+from sfumato.surveys.estimates.estimate import combine, cross_table
+from sfumato.surveys.estimates.estimate import estimate as estimate_all
+from sfumato.surveys.estimates.result import Estimates, Result
 from sfumato.surveys.question import Number
-from sfumato.surveys.written import FILE, load
 
 _READ = (
-    "estimate: right on average, so it may lie below 0 or above 100 %. error: its standard error. tidy: put in order "
-    "with the others, nothing below 0 or above 100 %, for showing; no longer quite right on average."
+    "estimate: unbiased, so it may lie below 0 or above 100 %. error: its standard error. tidy: adjusted for display "
+    "to lie between 0 and 100 % and to be consistent with the other answers; slightly biased."
 )
 _SHOWN = 30  # answers of a question that a terminal shows, the largest
 
@@ -44,12 +44,15 @@ Source = Annotated[Path, typer.Argument(metavar="ANSWERS", help="A .csv or .json
 Sure = Annotated[
     float,
     typer.Option(
-        "--confidence", parser=given.number("--confidence"), metavar="NUMBER", help="How often an interval holds."
+        "--confidence",
+        parser=given.number("--confidence"),
+        metavar="NUMBER",
+        help="The probability that an interval holds.",
     ),
 ]
-Simultaneous = Annotated[bool, typer.Option("--simultaneous", help="All intervals of a question hold at once.")]
+Simultaneous = Annotated[bool, typer.Option("--simultaneous", help="Make all intervals of a question hold at once.")]
 Cross = Annotated[
-    str | None, typer.Option("--cross", metavar="NAME,NAME", help="The pairs of answers to two questions instead.")
+    str | None, typer.Option("--cross", metavar="NAME,NAME", help="Estimate pairs of answers to two questions.")
 ]
 Strata = Annotated[
     list[str] | None,
@@ -57,19 +60,21 @@ Strata = Annotated[
 ]
 Twice = Annotated[
     str,
-    typer.Option("--duplicates", help="Respondents who are there twice: 'refuse', or keep the 'first' row of each."),
+    typer.Option("--duplicates", help="For respondents who appear twice: 'refuse', or keep the 'first' row of each."),
 ]
-Written = Annotated[Format, typer.Option("--format", help="How estimates are written.")]
-Out = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write them there.")]
-Only = Annotated[str | None, typer.Option("--only", metavar="NAME", help="One question alone, also in the chart.")]
+Written = Annotated[Format, typer.Option("--format", help="The format of the estimates.")]
+Out = Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the estimates to a file.")]
+Only = Annotated[
+    str | None, typer.Option("--only", metavar="NAME", help="Estimate only this question, also in the chart.")
+]
 Rounds = Annotated[
     list[Path] | None,
     typer.Option(
-        "--round", metavar="FILE", help="Answers of a further round with fresh noise, as one; may be repeated."
+        "--round", metavar="FILE", help="Answers of another round with fresh noise, combined; may be repeated."
     ),
 ]
 Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="Draw them with error bars, to .svg, .png or .html.")
+    Path | None, typer.Option("--plot", metavar="FILE", help="Draw a chart with error bars: .svg, .png or .html.")
 ]
 
 
@@ -165,14 +170,14 @@ def _show(found: Estimates) -> None:
         head = ("answer", "estimate", "error", f"{100 * result.confidence:.4g} % interval", "tidy (biased)")
         show(console, [head, *(_row(row, is_share) for row in rows)], right=(1, 2, 3, 4))
         if len(rows) < len(result.rows):
-            say(console, f"the largest {len(rows)} of {len(result.rows)} answers; --format csv has all")
+            say(console, f"The largest {len(rows)} of {len(result.rows)} answers are shown; --format csv has all.")
         _tell_zero(result)
 
 
 def _tell_zero(result: Result) -> None:
     unsure = sum(row.interval[0] <= 0 for row in result.rows)
     if not isinstance(result.question, Number) and unsure == len(result.rows):
-        say(output(), "No answer is surely above 0: ask more people, or spend a larger epsilon.")
+        say(output(), "No answer is certainly above 0. Ask more people, or use a larger epsilon.")
 
 
 def _row(row: Any, is_share: bool) -> tuple[str, ...]:
@@ -196,6 +201,9 @@ def _show_cross(table: CrossTable) -> None:
     ]
     show(console, [head, *rows], right=range(1, len(head)))
     if all(cell.interval[0] <= 0 for line in table.cells for cell in line):
-        say(console, "No pair is surely above 0: pairs need far more people than single answers, or a larger epsilon.")
+        say(
+            console,
+            "No pair is certainly above 0. Pairs need many more people than single answers, or a larger epsilon.",
+        )
     elif any(not 0 <= cell.value <= 1 for line in table.cells for cell in line):
-        say(console, "Estimates are right on average, so some lie below 0 or above 100 %.")
+        say(console, "Estimates are unbiased, so some lie below 0 or above 100 %.")

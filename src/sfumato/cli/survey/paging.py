@@ -1,4 +1,4 @@
-"""`sfumato survey page`: a design in, one page out whose browser randomises, or the sheet of paper; and its words."""
+"""`sfumato survey page`: a design in, one page out whose browser randomizes, or the sheet of paper; and its words."""
 
 from __future__ import annotations
 
@@ -7,37 +7,35 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli import given
-from sfumato.cli.screen import errors, say
+from sfumato.cli._shared import options as given
+from sfumato.cli._shared.screen import errors, say
 from sfumato.errors import InvalidArgument
+from sfumato.surveys.design_file import FILE, load
 from sfumato.surveys.web import page as write_page
 from sfumato.surveys.web import paper as write_paper
 from sfumato.surveys.web import words as write_words
-from sfumato.surveys.written import FILE, load
 
 Published = Annotated[Path, typer.Argument(metavar="DESIGN", help="The design, as it was published.")]
 Out = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")]
 Collect = Annotated[
     str | None,
-    typer.Option("--collect", metavar="URL", help="The https address that a respondent may send the report to."),
+    typer.Option("--collect", metavar="URL", help="The https address to which a respondent may send the report."),
 ]
 Period = Annotated[
     str | None,
-    typer.Option(
-        "--period", metavar="LABEL", help="A browser that is asked again within it sends the same report again."
-    ),
+    typer.Option("--period", metavar="LABEL", help="Within this period a browser sends the same report again."),
 ]
-Paper = Annotated[bool, typer.Option("--paper", help="The sheet of paper alone, to be answered with a coin or a die.")]
+Paper = Annotated[bool, typer.Option("--paper", help="Write only the paper sheet, to answer with a coin or a die.")]
 Language = Annotated[
     str | None,
-    typer.Option("--language", metavar="TAG", help="The language of the questions, if not the page's."),
+    typer.Option("--language", metavar="TAG", help="The language of the questions, if it differs from the page's."),
 ]
 Words = Annotated[
     Path | None,
-    typer.Option("--words", metavar="FILE", help="What the page says around the questions, in another language."),
+    typer.Option("--words", metavar="FILE", help="The page's texts in another language."),
 ]
 English = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
 def page(
@@ -51,7 +49,7 @@ def page(
     force: Force = False,
     quiet: given.Quiet = False,
 ) -> None:
-    """Write one page that randomises in a browser.
+    """Write one page that randomizes in a browser.
 
     It works offline, on the respondent's own device, and shows what is sent before it is.
 
@@ -69,7 +67,7 @@ def page(
 
 
 def words(out: English = Path("words.toml"), force: Force = False, quiet: given.Quiet = False) -> None:
-    """Write what a page says, in English, to be translated.
+    """Write the page's texts in English, to translate them.
 
     Translate all of it, then: sfumato survey page --words words.toml
 

@@ -13,15 +13,15 @@ from fractions import Fraction
 from typing import ClassVar
 
 from sfumato.dataset.kind import Kind
-from sfumato.engines.dialect import Dialect
-from sfumato.engines.postgres.texts import parsed
-from sfumato.plan.node import How
+from sfumato.engines.postgres._texts import parsed
+from sfumato.engines.sql.dialect import LONG, Dialect, exact_to
+from sfumato.plan.syntax.functions import FUNCTIONS
+from sfumato.plan.syntax.node import How
 
 _REAL = "DOUBLE PRECISION"
 _NAN, _INFINITY = f"CAST('NaN' AS {_REAL})", f"CAST('Infinity' AS {_REAL})"
 _LARGEST = Fraction(179, 100) * 10**308  # beyond it a result counts as infinite
 _LEAST = Fraction(1, 1 << 1070)  # below it a result counts as zero
-_LONG = 120  # letters of arguments that are not written several times
 TEXTS = ("text", "varchar", "char", "uuid", "enum")  # types whose values are read by their letters
 _EPOCH = "DATE '0001-01-01'"
 _END = "DATE '10000-01-01'"
@@ -37,24 +37,6 @@ class PostgresDialect(Dialect):
     narrow: ClassVar[bool] = False  # a table is written as slowly as it is read several times
     most_listed: ClassVar[int] = 100
     types: ClassVar[Mapping[Kind, str]] = {**Dialect.types, Kind.REAL: _REAL, Kind.TEXT: "TEXT"}
-    functions: ClassVar[Mapping[str, str]] = {
-        **Dialect.functions,
-        "like": "({0} LIKE {1} ESCAPE '')",
-        "as_double": f"CAST({{0}} AS {_REAL})",
-        "as_integer": "ROUND({0})",  # of a double: halves to the even number
-        "add": "CASE WHEN {0} > 0 AND {1} > 0 AND {0} < {inf} AND {1} < {inf} AND {0} > {most} - greatest({1}, 0) "
-        "THEN {inf} WHEN {0} < 0 AND {1} < 0 AND {0} > -{inf} AND {1} > -{inf} AND {0} < -{most} - least({1}, 0) "
-        "THEN -{inf} ELSE {0} + {1} END",
-        "multiply": "CASE WHEN abs({0}) > 1 AND abs({0}) < {inf} AND abs({1}) < {inf} AND abs({1}) > {most} / "
-        "greatest(abs({0}), 1) THEN CASE WHEN ({0} < 0) = ({1} < 0) THEN {inf} ELSE -{inf} END "
-        "WHEN {0} <> 0 AND abs({0}) < 1 AND abs({1}) < {least} / CASE WHEN {0} = 0 THEN 1 ELSE least(abs({0}), 1) END "
-        "THEN 0 ELSE {0} * {1} END",
-        "divide": "CASE WHEN {1} = 0 THEN NULL WHEN abs({1}) < 1 AND abs({0}) < {inf} AND abs({0}) > {most} * "
-        "least(abs({1}), 1) THEN CASE WHEN ({0} < 0) = ({1} < 0) THEN {inf} ELSE -{inf} END "
-        "WHEN abs({1}) > 1 AND abs({1}) < {inf} AND abs({0}) < {least} * "
-        "greatest(least(abs({1}), {most}), 1) THEN 0 ELSE {0} / NULLIF({1}, 0) END",
-        "round": "(sign({0}) * (trunc(abs({0})) + CASE WHEN abs({0}) - trunc(abs({0})) >= 0.5 THEN 1 ELSE 0 END))",
-    }
 
     def real(self, x: Fraction) -> str:
         """In quotes, so that it is read as a double at once."""
@@ -71,15 +53,23 @@ class PostgresDialect(Dialect):
         """What would fail has its guard; long arguments are computed once, in a row of their own."""
         if function == "subtract":
             return self.call("add", [arguments[0], f"(-{arguments[1]})"])
-        template = self.functions[function]
-        if function not in ("add", "multiply", "divide", "round"):
-            return template.format(*arguments)
+        template = FUNCTIONS[function].sql(self.name)
         guards = {"most": self.real(_LARGEST), "least": self.real(_LEAST), "inf": _INFINITY}
-        if sum(map(len, arguments)) <= _LONG:
+        if all(template.count(f"{{{place}}}") == 1 for place in range(len(arguments))):
+            return template.format(*arguments, **guards)
+        if sum(map(len, arguments)) <= LONG:
             return f"({template.format(*arguments, **guards)})"
         names = [f"v{place}" for place in range(len(arguments))]
         row = ", ".join(f"{argument} AS {name}" for argument, name in zip(arguments, names, strict=True))
         return f"(SELECT {template.format(*names, **guards)} FROM (SELECT {row} OFFSET 0) AS v)"
+
+    def decimal(self, double: str, scale: int) -> str:
+        """By whole steps, guarded."""
+        limit, steps = self.real(exact_to(scale)), self.real(Fraction(10**scale))
+        template = f"CASE WHEN abs({{0}}) < {limit} THEN round({{0}} * {steps}) / {steps} ELSE {{0}} END"
+        if len(double) <= LONG:
+            return f"({template.format(double)})"
+        return f"(SELECT {template.format('v0')} FROM (SELECT {double} AS v0 OFFSET 0) AS v)"
 
     def date_part(self, function: str, argument: str, kind: Kind | None) -> str:
         """Of a time, since a date has no hours here; a part is a whole number, and not a NUMERIC."""
@@ -94,7 +84,7 @@ class PostgresDialect(Dialect):
 
     def only(self, value: str, holds: Callable[[str], str]) -> str:
         """A long one is computed once."""
-        if len(value) <= _LONG:
+        if len(value) <= LONG:
             return super().only(value, holds)
         return f"(SELECT CASE WHEN {holds('v0')} THEN v0 END FROM (SELECT {value} AS v0 OFFSET 0) AS v)"
 
@@ -111,7 +101,7 @@ class PostgresDialect(Dialect):
         if kind is Kind.TEXT or source in TEXTS:
             return parsed(letters, kind)
         match kind:
-            case Kind.REAL if source == "numeric":
+            case Kind.REAL if source.startswith("numeric"):
                 fits = f"abs({stored}) <= 1.79e308 OR abs({stored}) = 'Infinity'"
                 double = f"CASE WHEN abs({stored}) < 1e-300 THEN 0 ELSE CAST({stored} AS {_REAL}) END"
                 return f"(CASE WHEN {fits} THEN {double} END)"
@@ -133,7 +123,7 @@ class PostgresDialect(Dialect):
     def stored_unit(self, column: str, kind: Kind | None, source: str) -> str:
         """1 and 1.00 are equal, and so are 0 and -0."""
         match source:
-            case "numeric":
+            case _ if source.startswith("numeric"):  # with its sizes
                 return f"trim_scale({column})"
             case "double" | "real":
                 return f"({column} + 0)"
@@ -144,7 +134,7 @@ class PostgresDialect(Dialect):
         return column
 
     def over(self, a: str, b: object) -> str:
-        """Of whole numbers it rounds towards zero."""
+        """Of whole numbers it rounds toward zero."""
         return f"{a} / {b}"
 
     def wide_over(self, a: str, b: object) -> str:

@@ -1,13 +1,13 @@
 """PostgreSQL: questions where the tables live; only integers for groups, keys, cells and bins leave it.
 
 One question is one transaction with one snapshot. What reads is read-only; in between, temporary tables are made that
-vanish with it. Only the catalogue's functions are reached, and texts and times mean the same whatever the settings are.
+vanish with it. Only the catalog's functions are reached, and texts and times mean the same whatever the settings are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,17 +15,18 @@ import numpy as np
 from sfumato.dataset.kind import Kind
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
-from sfumato.engines.dialect import Dialect
-from sfumato.engines.duckdb_session import DuckdbSession
+from sfumato.embedded.database import Database
+from sfumato.engines.duckdb.session import DuckdbSession
 from sfumato.engines.engine import Integers
-from sfumato.engines.failing import failing
+from sfumato.engines.guard import Limit, OpenedLater, failing, limited
 from sfumato.engines.postgres.dialect import PostgresDialect
 from sfumato.engines.postgres.table import PostgresTable
-from sfumato.engines.run import SqlRun
-from sfumato.engines.session import Listed
-from sfumato.engines.stored import reading
-from sfumato.plan.node import quoted
-from sfumato.plan.price import PricedPlan
+from sfumato.engines.sql.dialect import Dialect
+from sfumato.engines.sql.run import SqlRun
+from sfumato.engines.sql.server_table import reading
+from sfumato.engines.sql.session import Listed
+from sfumato.plan.pricing.price import PricedPlan
+from sfumato.plan.syntax.node import quoted
 
 HOUR = 3600.0
 MEMORY = "64MB"  # of one sort or table of people; what does not fit goes to disk
@@ -40,12 +41,21 @@ class PostgresEngine:
     def __init__(self, timeout: float | None = HOUR) -> None:
         self._timeout = timeout
 
+    def open(self, plan: PricedPlan) -> AbstractContextManager[OpenedLater]:
+        """Start the thread that ends a question; the server was asked for its tables just before."""
+        return limited(self._timeout, lambda limit: self._run(plan, limit))
+
     @contextmanager
     def run(self, plan: PricedPlan) -> Iterator[SqlRun]:
         """Open the data of one question."""
+        with self._run(plan, Limit(self._timeout)) as run:
+            yield run
+
+    @contextmanager
+    def _run(self, plan: PricedPlan, given: Limit) -> Iterator[SqlRun]:
         table = next(iter(plan.bound.table.tables.values()))
         assert isinstance(table.source, PostgresTable)
-        with failing(self._timeout) as limit, table.source.connect() as connection:
+        with failing(given) as limit, table.source.connect() as connection:
             limit.begin(connection.cancel)
             if self._timeout is not None:  # also where this process is gone
                 connection.execute(f"SET statement_timeout = {round(self._timeout * 1000)}")
@@ -119,9 +129,7 @@ class PostgresSession:
 
     def keys(self) -> DuckdbSession:
         """Keys are public, and worked out without the server."""
-        import duckdb
-
-        return DuckdbSession(duckdb.connect(config={"threads": 1}))
+        return DuckdbSession(Database(settings={"threads": 1}, spills=False).connection)
 
     def check_unchanged(self) -> None:
         """A transaction sees one state of all tables."""

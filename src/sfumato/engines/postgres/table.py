@@ -1,4 +1,4 @@
-"""A table in PostgreSQL; its catalogue is read, not its rows.
+"""A table in PostgreSQL; its catalog is read, not its rows.
 
 An address is `postgresql://user@host/database#schema.table`, as libpq reads it; the schema may be left out where it is
 `public`, and a name that holds a point or another sign of addresses is written in double quotes. A password is better
@@ -14,18 +14,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 from sfumato import checks
-from sfumato.dataset.name import distinct, nearest
-from sfumato.dataset.server import MOST_PUBLIC, ServerTable, too_many
-from sfumato.engines.postgres.refused import why
-from sfumato.engines.postgres.whole import whole
+from sfumato.dataset.sources.server import MOST_PUBLIC, ServerTable, too_many
+from sfumato.engines.postgres._whole import whole
+from sfumato.engines.postgres.errors import why
 from sfumato.errors import InvalidArgument, SourceNotFound
-from sfumato.plan.node import quoted
+from sfumato.plan.syntax.node import quoted
+from sfumato.suggestions import distinct, nearest
 
 OLDEST = 15
 _PLAIN = r'"(?:[^"]|"")+"|[^"#@/:.?]+'  # a password may hold a # of its own, and must not be taken for a name
 _ADDRESS = re.compile(rf"(?P<address>.+)#(?:(?P<schema>{_PLAIN})\.)?(?P<table>{_PLAIN})", re.DOTALL)
 _WAIT = 10  # seconds for a connection
-# Whatever the server's or the user's settings are: names mean the catalogue's functions, texts what they say, and times
+# Whatever the server's or the user's settings are: names mean the catalog's functions, texts what they say, and times
 # are in UTC.
 SETTINGS = {
     "search_path": "pg_catalog",
@@ -57,15 +57,17 @@ WITH RECURSIVE parts AS (
 """
 _COLUMNS = """
 WITH RECURSIVE own AS (
-  SELECT a.attname, a.attnum, a.attgenerated, a.atttypid AS type FROM pg_catalog.pg_attribute a
+  SELECT a.attname, a.attnum, a.attgenerated, a.atttypid AS type, a.atttypmod AS size FROM pg_catalog.pg_attribute a
   WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped
   AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT')
 ), based AS (
-  SELECT attname, attnum, attgenerated, type FROM own
-  UNION ALL SELECT b.attname, b.attnum, b.attgenerated, t.typbasetype FROM based b
+  SELECT attname, attnum, attgenerated, type, size FROM own
+  UNION ALL SELECT b.attname, b.attnum, b.attgenerated, t.typbasetype, t.typtypmod FROM based b
   JOIN pg_catalog.pg_type t ON t.oid = b.type AND t.typtype = 'd'
 ) SELECT b.attname, CASE WHEN b.attgenerated = 'v' THEN 'virtual generated column'
-    WHEN t.typtype = 'e' THEN 'enum' WHEN t.typtype = 'b' AND n.nspname = 'pg_catalog' THEN t.typname
+    WHEN t.typtype = 'e' THEN 'enum'
+    WHEN t.oid = 'pg_catalog.numeric'::pg_catalog.regtype THEN pg_catalog.format_type(t.oid, b.size)
+    WHEN t.typtype = 'b' AND n.nspname = 'pg_catalog' THEN t.typname
     ELSE n.nspname || '.' || t.typname END
 FROM based b JOIN pg_catalog.pg_type t ON t.oid = b.type JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
 WHERE t.typtype <> 'd' ORDER BY b.attnum
@@ -155,11 +157,20 @@ class PostgresTable(ServerTable):
     @property
     def identity(self) -> frozenset[str]:
         """The table and its parts by their numbers in the server, however its address is spelled; a view's tables."""
+        return frozenset(self._numbers())
+
+    @property
+    def anchor(self) -> str:
+        """The table by its number, without its parts."""
+        return self._numbers()[0]
+
+    def _numbers(self) -> tuple[str, ...]:
+        """The table first, then its parts."""
         with self._asking() as connection:
             system, database, *_ = connection.execute(_PLACE).fetchone()
             (oid, *_) = self._find(connection)
             parts = self._parts(connection, oid)
-        return frozenset(f"postgresql:{system}/{database}/{part}" for part in parts)
+        return tuple(f"postgresql:{system}/{database}/{part}" for part in sorted(parts, key=lambda part: part != oid))
 
     def _parts(self, connection: Any, oid: int) -> tuple[int, ...]:
         """The numbers of the table and of its parts, all of which must be here, and be told apart, if it is private."""
@@ -184,7 +195,7 @@ class PostgresTable(ServerTable):
         return columns
 
     def described(self, connection: Any) -> Described:
-        """What the catalogue says of it, on a connection that is there."""
+        """What the catalog says of it, on a connection that is there."""
         oid, schema, table = self._find(connection)
         columns = connection.execute(_COLUMNS, [oid]).fetchall()
         types = {name: _TYPES.get(type) or _array(type) for name, type in columns}
@@ -279,7 +290,7 @@ class PostgresTable(ServerTable):
 
 
 def _array(type: str) -> str:
-    """The catalogue calls text[] `_text`."""
+    """The catalog calls text[] `_text`."""
     return f"{type[1:]}[]" if type.startswith("_") and "." not in type else type
 
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from sfumato.dataset.kind import Kind
-from sfumato.engines.dialect import Dialect
+from sfumato.engines.sql.dialect import Dialect
 
 _PLAIN = re.compile(r"[ !#%&(-\[\]-~]*")  # letters of ASCII without quotes, backslashes and $, which names variables
 _WHOLE = 2.0**53  # from here on every double is a whole number
@@ -34,15 +34,6 @@ class SparkDialect(Dialect):
     narrow: ClassVar[bool] = False  # the rows are copied as it is
     any_order: ClassVar[str] = "1"
     types: ClassVar[Mapping[Kind, str]] = {**Dialect.types, Kind.TEXT: "STRING", Kind.TIMESTAMP: _TIME}
-    functions: ClassVar[Mapping[str, str]] = {
-        **Dialect.functions,
-        # FLOOR and CEIL give 64 bits here
-        "floor": f"(CASE WHEN abs({{0}}) < {_WHOLE!r} THEN CAST(floor({{0}}) AS DOUBLE) ELSE {{0}} END)",
-        "ceil": f"(CASE WHEN abs({{0}}) < {_WHOLE!r} THEN CAST(ceil({{0}}) AS DOUBLE) ELSE {{0}} END)",
-        "round": f"(CASE WHEN abs({{0}}) < {_WHOLE!r} THEN signum({{0}}) * (floor(abs({{0}})) + "
-        f"CASE WHEN abs({{0}}) - floor(abs({{0}})) >= 0.5 THEN 1 ELSE 0 END) ELSE {{0}} END)",
-        "as_integer": "rint({0})",
-    }
 
     def quoted(self, name: str) -> str:
         """In its own quotes."""
@@ -66,6 +57,10 @@ class SparkDialect(Dialect):
             return super().numeral(written, kind)
         double = float(written)
         return "CAST('Infinity' AS DOUBLE)" if math.isinf(double) else f"{double!r}D"
+
+    def decimal(self, double: str, scale: int) -> str:
+        """By the digits that it prints, however large it is."""
+        return f"round({double}, {scale})"
 
     def date_part(self, function: str, argument: str, kind: Kind | None) -> str:
         """Of a time without a zone."""
@@ -93,7 +88,7 @@ class SparkDialect(Dialect):
         return column
 
     def over(self, a: str, b: object) -> str:
-        """It rounds towards zero."""
+        """It rounds toward zero."""
         return f"{a} div {b}"
 
     def wide_over(self, a: str, b: object) -> str:
@@ -129,7 +124,7 @@ class SparkDialect(Dialect):
         return f"({self.widened(double)} * {step} + {after})"
 
     def trunc(self, double: str) -> str:
-        """A cast to 64 bits rounds towards zero."""
+        """A cast to 64 bits rounds toward zero."""
         return f"(CASE WHEN abs({double}) < {_WHOLE!r} THEN CAST(CAST({double} AS BIGINT) AS DOUBLE) ELSE {double} END)"
 
     def within(self, double: str, low: Fraction, high: Fraction) -> str:

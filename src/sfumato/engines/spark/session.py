@@ -11,7 +11,7 @@ import contextlib
 import uuid
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,17 +19,18 @@ import numpy as np
 from sfumato.dataset.kind import Kind
 from sfumato.dataset.public_table import PublicTable
 from sfumato.dataset.table import Table
-from sfumato.engines.dialect import Dialect
-from sfumato.engines.duckdb_session import DuckdbSession
+from sfumato.embedded.database import Database
+from sfumato.engines.duckdb.session import DuckdbSession
 from sfumato.engines.engine import Integers
-from sfumato.engines.failing import failing
-from sfumato.engines.run import SqlRun
-from sfumato.engines.session import Listed
+from sfumato.engines.guard import Limit, OpenedLater, failing, limited
+from sfumato.engines.spark._opening import active
 from sfumato.engines.spark.dialect import SparkDialect
-from sfumato.engines.spark.opening import active
 from sfumato.engines.spark.table import SparkTable
-from sfumato.engines.stored import reading
-from sfumato.plan.price import PricedPlan
+from sfumato.engines.sql.dialect import Dialect
+from sfumato.engines.sql.run import SqlRun
+from sfumato.engines.sql.server_table import reading
+from sfumato.engines.sql.session import Listed
+from sfumato.plan.pricing.price import PricedPlan
 
 DAY = 86_400.0
 COPIED = "counted"  # the rows of a question, from which all else follows
@@ -62,12 +63,21 @@ class SparkEngine:
     def __init__(self, timeout: float | None = DAY) -> None:
         self._timeout = timeout
 
+    def open(self, plan: PricedPlan) -> AbstractContextManager[OpenedLater]:
+        """Start the thread that ends a question; Spark was asked for its tables just before."""
+        return limited(self._timeout, lambda limit: self._run(plan, limit))
+
     @contextmanager
     def run(self, plan: PricedPlan) -> Iterator[SqlRun]:
         """Open the data of one question."""
+        with self._run(plan, Limit(self._timeout)) as run:
+            yield run
+
+    @contextmanager
+    def _run(self, plan: PricedPlan, given: Limit) -> Iterator[SqlRun]:
         table = next(iter(plan.bound.table.tables.values()))
         assert isinstance(table.source, SparkTable)
-        with failing(self._timeout) as limit, table.source.session() as spark:
+        with failing(given) as limit, table.source.session() as spark:
             tag = f"sfumato-{uuid.uuid4()}"
             spark.addTag(tag)
             session = SparkSession(spark)
@@ -151,9 +161,7 @@ class SparkSession:
 
     def keys(self) -> DuckdbSession:
         """Keys are public, and worked out without the cluster."""
-        import duckdb
-
-        return DuckdbSession(duckdb.connect(config={"threads": 1}))
+        return DuckdbSession(Database(settings={"threads": 1}, spills=False).connection)
 
     def check_unchanged(self) -> None:
         """All passes read one copy."""

@@ -1,4 +1,4 @@
-"""A table that Spark knows; its catalogue is read, not its rows.
+"""A table that Spark knows; its catalog is read, not its rows.
 
 An address is `spark:catalog.schema.table` in the session that is there, or `spark:WHERE#catalog.schema.table`, where
 WHERE is a master (`local[4]`, `spark://host:7077`, `yarn`) or a server of Spark Connect (`sc://host:15002`).
@@ -9,17 +9,17 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 from urllib.parse import unquote, urlparse
 
 from sfumato import checks
-from sfumato.dataset.name import distinct
-from sfumato.dataset.server import MOST_PUBLIC, ServerTable, too_many
-from sfumato.engines.spark.opening import Unreachable, opened
+from sfumato.dataset.sources.server import MOST_PUBLIC, ServerTable, too_many
+from sfumato.engines.spark._opening import Unreachable, opened
 from sfumato.errors import InvalidArgument, SourceNotFound
+from sfumato.suggestions import distinct
 
 SCHEME = "spark:"
 _NAME = re.compile(r"(?:`[^`]+`|[^`.]+)(?:\.(?:`[^`]+`|[^`.]+)){0,3}")
@@ -32,7 +32,7 @@ _TYPES = {"timestamp": "timestamptz", "timestamp_ntz": "timestamp"}
 
 @dataclass(frozen=True, slots=True)
 class SparkTable(ServerTable):
-    """A table in a catalogue of Spark; `address` says which Spark, none: the session that is there."""
+    """A table in a catalog of Spark; `address` says which Spark, none: the session that is there."""
 
     address: str = field(repr=False)
     table: str
@@ -81,14 +81,25 @@ class SparkTable(ServerTable):
             said = self._described(session)
             place = said.get("Location")
             listed = session.table(self.quoted).inputFiles() if place or self.public else []
-        full = [said.get("Catalog") or "spark_catalog", said.get("Database") or "", self.parts[-1]]
-        own = {f"spark:{place_of(place)}" if place else f"spark:{'.'.join(full).lower()}"}
+        own = {self._own(said)}
         files = [urlparse(file) for file in listed]
         local = {os.path.realpath(unquote(file.path)) for file in files if file.scheme in ("", "file")}
         above = {f"spark:{folder}" for file in listed for folder in _folders(place_of(file))}
         if not self.public:
             above = {folder for folder in above if folder.startswith(min(own) + "/")}
         return frozenset(own | local | above)
+
+    @property
+    def anchor(self) -> str:
+        """Where its rows lie, or its full name, whichever files it has."""
+        with self.session() as session:
+            return self._own(self._described(session))
+
+    def _own(self, said: Mapping[str, str]) -> str:
+        if place := said.get("Location"):
+            return f"spark:{place_of(place)}"
+        full = [said.get("Catalog") or "spark_catalog", said.get("Database") or "", self.parts[-1]]
+        return f"spark:{'.'.join(full).lower()}"
 
     def types(self) -> dict[str, str]:
         """The type of every column by its own name."""
@@ -123,7 +134,7 @@ class SparkTable(ServerTable):
         return found
 
     def _described(self, session: Any) -> dict[str, str]:
-        """What the catalogue says of it."""
+        """What the catalog says of it."""
         try:
             rows = session.sql(f"DESCRIBE TABLE EXTENDED {self.quoted}").collect()
         except Exception:  # of several classes, and with names of others in its message

@@ -4,7 +4,8 @@ A caller enqueues a piece of work and waits for the lock. Who gets it first take
 one transaction; the others find theirs done when the lock comes to them. Nobody has to be woken.
 
 Python delivers Ctrl-C to the main thread, between any two instructions: in the middle of a transaction it would leave
-locks and connections behind. So the main thread lets another one do it, waits, and may be interrupted in waiting.
+locks and connections behind. So the main thread lets another one do it, waits, and may be interrupted in waiting. That
+thread is kept, so that who could reserve can also settle: with no memory left, a new one could not be had.
 
 A result counts only after the transaction that holds it was committed: until then a ticket says that it is not known.
 """
@@ -16,9 +17,14 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from sfumato.errors import LedgerUnavailable, SfumatoError
+from sfumato.threads import aside
 
 Work = TypeVar("Work")
 _UNKNOWN = "the ledger was interrupted; whether it was written is not known; if it was, it counts as spent"
+_NO_THREAD = (
+    "the ledger needs a thread to write; none could be started; nothing was written; free memory, end other programs, "
+    "or raise the limit of processes"
+)
 
 
 class Ticket(Generic[Work]):
@@ -46,11 +52,12 @@ class Combiner(Generic[Work]):
         """Have a piece of work done, by this caller or by another one."""
         ticket = Ticket(work)
         if threading.current_thread() is threading.main_thread():
-            deputy = threading.Thread(target=self._serve, args=(ticket,), daemon=True)
-            deputy.start()
-            deputy.join()
+            if not aside(lambda: self._serve(ticket)):
+                raise LedgerUnavailable(_NO_THREAD)
         else:
             self._serve(ticket)
+        if isinstance(ticket.error, MemoryError):
+            raise LedgerUnavailable(_UNKNOWN)
         if ticket.error is not None:
             raise ticket.error
         if not ticket.committed:

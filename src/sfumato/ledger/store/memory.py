@@ -9,9 +9,9 @@ from pathlib import Path
 
 from sfumato.entropy import Entropy
 from sfumato.errors import InvalidArgument, LedgerUnavailable
-from sfumato.ledger.entry import Entry, Head, Kind
-from sfumato.ledger.payload import Payload, fresh
-from sfumato.ledger.portable import Line
+from sfumato.ledger.records.entry import Entry, Head, Kind
+from sfumato.ledger.records.payload import Payload, fresh
+from sfumato.ledger.records.portable import Line
 
 
 class MemoryTransaction:
@@ -36,6 +36,10 @@ class MemoryTransaction:
     def entry(self, number: int) -> Entry | None:
         """One entry."""
         return self._store.entries[number - 1] if 0 < number <= len(self._store.entries) else None
+
+    def snapshot(self) -> Entry | None:
+        """The last snapshot."""
+        return next((entry for entry in reversed(self._store.entries) if entry.kind is Kind.SNAPSHOT), None)
 
     def settled(self, reservation: int) -> int | None:
         """The number of the entry that settled a reservation."""
@@ -96,6 +100,9 @@ class MemoryTransaction:
 class MemoryStore:
     """The entries of one process."""
 
+    label = "in memory"
+    is_new = False  # it is always new, and nobody expects another
+
     def __init__(self, entropy: Entropy) -> None:
         self.entries: list[Entry] = []
         self.payloads: dict[int, Payload] = {}
@@ -117,7 +124,7 @@ class MemoryStore:
         if self.process != os.getpid():
             raise LedgerUnavailable(
                 "a ledger in memory must be used by the process that made it; this is another one, in which it would "
-                "have its allowance a second time; keep the ledger in a file: ledger='ledger.db'; nothing was charged"
+                "have its budget a second time; keep the ledger in a file: ledger='ledger.db'; nothing was charged"
             )
 
     @contextmanager
@@ -128,6 +135,12 @@ class MemoryStore:
     def backup(self, path: Path) -> None:
         """Refused: only a dump can be made."""
         raise InvalidArgument(f"a backup of a ledger in memory must end in .jsonl; got {path.name!r}; rename it")
+
+    def check(self) -> None:
+        """Memory has no pages that could be damaged."""
+
+    def committed(self) -> None:
+        """There is no log."""
 
     def scrub(self) -> None:
         """Nothing of what was erased is left in memory."""

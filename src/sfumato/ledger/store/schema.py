@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection, LargeBinary, column, table
 
-from sfumato.ledger.entry import COLUMNS
+from sfumato.ledger.records.entry import COLUMNS
 
 ENTRY = table("sfumato_entry", *(column(name) for name in COLUMNS))
 PAYLOAD = table("sfumato_payload", column("number"), column("salt", LargeBinary), column("text"), column("replay"))
@@ -85,4 +85,14 @@ def _create(connection: Connection) -> None:
         connection.exec_driver_sql(statement.replace("%", "%%") if not sqlite else statement)
 
 
-MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_create,)
+def _allow_snapshots(_: Connection) -> None:
+    """Version 2: the tables stay; the number keeps version 0.1, which knows no snapshots, from reading them."""
+
+
+def forget_functions(connection: Connection) -> None:
+    """Remove what PostgreSQL keeps of a ledger whose tables were dropped, so that a new one can be made."""
+    if connection.dialect.name != "sqlite":
+        connection.exec_driver_sql("DROP FUNCTION IF EXISTS sfumato_refuse(), sfumato_turn()")
+
+
+MIGRATIONS: tuple[Callable[[Connection], None], ...] = (_create, _allow_snapshots)

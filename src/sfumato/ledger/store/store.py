@@ -1,26 +1,31 @@
-"""One door to the database: serialised writes, snapshots for reading, and one error for whatever goes wrong.
+"""One door to the database: serialized writes, snapshots for reading, and one error for whatever goes wrong.
 
-SQLite writes with BEGIN IMMEDIATE into a write-ahead log that is synchronised at every commit; PostgreSQL takes an
+SQLite writes with BEGIN IMMEDIATE into a write-ahead log that is synchronized at every commit; PostgreSQL takes an
 advisory lock for the transaction. Either way a writer sees every entry that was committed before it.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
-from sqlalchemy import BigInteger, Connection, Engine, Select, Text, bindparam, delete, insert, select, update
+from sqlalchemy import BigInteger, Connection, Engine, Select, Text, bindparam, delete, func, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
-from sfumato.errors import InvalidArgument, LedgerBroken, LedgerUnavailable
-from sfumato.ledger.entry import COLUMNS, Entry, Head, Kind, from_row, to_row
-from sfumato.ledger.payload import Payload
-from sfumato.ledger.portable import Line, replacing
+from sfumato.errors import InvalidArgument, LedgerBroken, LedgerUnavailable, SfumatoError
+from sfumato.ledger.records.entry import COLUMNS, Entry, Head, Kind, from_row, to_row
+from sfumato.ledger.records.payload import Payload
+from sfumato.ledger.records.portable import Line, replacing
+from sfumato.ledger.store.failure import unavailable
+from sfumato.ledger.store.pinned import PINNED, Keepable, Whole, check_pinned, check_place, identity
+from sfumato.ledger.store.place import may_write
 from sfumato.ledger.store.schema import ENTRY, META, PAYLOAD
 
 _PAGE = 1000
@@ -47,10 +52,14 @@ _ANSWERS = (
     .where(PAYLOAD.c.replay == bindparam("key", type_=Text))
     .order_by(PAYLOAD.c.number.desc())
 )
+_SNAPSHOT = select(*_ENTRY).where(_AFTER, ENTRY.c.kind == Kind.SNAPSHOT.value).order_by(ENTRY.c.number.desc()).limit(1)
+_LOOK_BACK = 2000  # entries
+_COMMITS, _SECONDS = 8, 1  # a log that has grown by so many commits, or this long, is written into the file
+_UNKNOWN = "whether it was written is not known; if it was, it counts as spent"
 _POSTGRES_LOCK = "SELECT pg_advisory_xact_lock(1936094573, 'sfumato_entry'::regclass::oid::int)"
 
 
-class Transaction:
+class StoreTransaction:
     """What a ledger reads and writes in one go."""
 
     def __init__(self, connection: Connection) -> None:
@@ -68,7 +77,7 @@ class Transaction:
         for rows in self._pages(_LINES, after):
             for row in rows:
                 salt, text, replay = row[len(COLUMNS) :]
-                payload = None if salt is None else Payload(bytes(salt), text, replay)
+                payload = None if salt is None else Payload.stored(salt, text, replay, row[0])
                 yield from_row(tuple(row[: len(COLUMNS)])), payload
 
     def _pages(self, query: Select[Any], after: int) -> Iterator[Sequence[Any]]:
@@ -84,6 +93,23 @@ class Transaction:
         row = self._connection.execute(select(*_ENTRY).where(ENTRY.c.number == number)).fetchone()
         return None if row is None else from_row(tuple(row))
 
+    def holds(self, head: Head) -> bool:
+        """Whether an entry is there, or, for number 0, whether it is this ledger's beginning."""
+        entry = self.entry(head.number)
+        return head.hash == (self.meta()["identity"] if head.number == 0 else getattr(entry, "hash", None))
+
+    def snapshot(self) -> Entry | None:
+        """The last snapshot, found by looking back from the end in ever longer steps."""
+        last = self._connection.execute(select(func.max(ENTRY.c.number))).scalar() or 0
+        steps = _LOOK_BACK
+        while True:
+            row = self._connection.execute(_SNAPSHOT, {"after": max(0, last - steps)}).fetchone()
+            if row is not None:
+                return from_row(tuple(row))
+            if steps >= last:
+                return None
+            steps *= 8
+
     def settled(self, reservation: int) -> int | None:
         """The number of the entry that settled a reservation."""
         query = select(ENTRY.c.number).where(ENTRY.c.refers == reservation, ENTRY.c.kind == Kind.SETTLED.value)
@@ -94,7 +120,7 @@ class Transaction:
         """Analyst, stored text and reservation of every answer under a replay key, latest first."""
         rows = self._connection.execute(_ANSWERS, {"key": replay}).fetchall()
         for _, text, refers, salt, digest in rows:
-            if Payload(bytes(salt), text, replay).digest != digest:
+            if Payload.stored(salt, text, replay, refers).digest != digest:
                 raise LedgerBroken(f"the stored answer to question {refers} was changed; verify the ledger")
         return [(row[0], row[1], row[2]) for row in rows]
 
@@ -152,28 +178,17 @@ class Store:
         self.engine = engine
         self.sqlite = engine.dialect.name == "sqlite"
         self.process = os.getpid()
-        self._file = self._identity()
+        self.is_new = False  # made by whoever opened it
+        self.read_only = self.sqlite and not may_write(engine.url.database or "")
+        self._whole = Whole()
+        self._commits, self._whole_at = 0, -math.inf  # since the log was written into the file, and when that was
+        self._file = identity(engine.url.database or "") if self.sqlite else None
 
-    def _identity(self) -> tuple[int, int] | None:
-        """Which file it is, whatever its name; None for a database that is no file, or has none any more."""
-        try:
-            found = os.stat(self.engine.url.database or "") if self.sqlite else None
-        except OSError:
-            return None
-        return None if found is None else (found.st_dev, found.st_ino)
-
-    def _check_file(self) -> None:
-        """What is written into a file that was removed or replaced is lost."""
-        found = self._identity()
-        if found == self._file:
-            return
-        if found is None:
-            raise LedgerUnavailable(
-                "the ledger must be readable and writable; its file is gone; put it back; nothing was charged"
-            )
-        raise LedgerBroken(
-            "the ledger's file was replaced while it was open; open the new one, and merge the old; nothing was charged"
-        )
+    @property
+    def label(self) -> str:
+        """What the owner calls it: a path, or a database without its user and password."""
+        url = self.engine.url
+        return url.database or "" if self.sqlite else f"postgresql://{url.host or ''}/{url.database or ''}"
 
     def _connect(self) -> Connection:
         if self.process != os.getpid():  # SQLite would take the parent's locks for this process's own
@@ -184,49 +199,94 @@ class Store:
         return self.engine.connect()
 
     @contextmanager
-    def write(self) -> Iterator[Transaction]:
+    def write(self) -> Iterator[StoreTransaction]:
         """A transaction that no other writer overlaps; it is durable when this returns without an error."""
-        self._check_file()
+        found = self._check_place()
         with unavailable("nothing was charged"), self._connect() as connection:
             connection = connection.execution_options(sfumato_writes=True)
             transaction = connection.begin()
             try:
-                if not self.sqlite:
-                    connection.exec_driver_sql(_POSTGRES_LOCK)
-                work = Transaction(connection)
+                work = StoreTransaction(connection)
+                self._lock(connection, work, found)
                 yield work
                 if work.changed:
-                    with unavailable("whether it was written is not known; if it was, it counts as spent"):
+                    with unavailable(_UNKNOWN):
                         transaction.commit()
+                    self._check_pinned(connection, _UNKNOWN)
                 else:
                     transaction.rollback()
             except BaseException:
                 connection.invalidate()  # whatever state it is in, the next transaction begins afresh
                 raise
 
+    def _lock(self, connection: Connection, work: StoreTransaction, found: os.stat_result | None) -> None:
+        """Let no other writer in; SQLite has done so when the transaction began."""
+        if found is None:
+            connection.exec_driver_sql(_POSTGRES_LOCK)
+            return
+        self._check_pinned(connection, "nothing was charged")
+        self._whole.check(found, work.holds, _driver(connection))
+
+    def _check_place(self) -> os.stat_result | None:
+        """What is written into a file that was removed, replaced or renamed is lost; None: it is no file."""
+        if not self.sqlite:
+            return None
+        try:
+            return check_place(self.label, self._file)
+        except SfumatoError:
+            if self.engine.pool.checkedin():  # type: ignore[attr-defined]
+                with closing(self.engine.raw_connection()) as pooled:
+                    cast(Keepable, pooled.driver_connection).keep()
+            raise
+
+    def _check_pinned(self, connection: Connection, consequence: str) -> None:
+        if self.sqlite and not self.read_only:
+            check_pinned(self.label, connection.info[PINNED], _driver(connection), consequence)
+
     @contextmanager
-    def read(self) -> Iterator[Transaction]:
+    def read(self) -> Iterator[StoreTransaction]:
         """A snapshot."""
         with unavailable("nothing was asked"), self._connect() as connection:
             if not self.sqlite:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin() as transaction:
-                yield Transaction(connection)
+                yield StoreTransaction(connection)
                 transaction.rollback()
 
     def backup(self, path: Path) -> None:
         """Copy a SQLite ledger while it is in use; the copy is there in full, and on the disk, or not at all."""
         if not self.sqlite:
             raise InvalidArgument(f"a backup of PostgreSQL must end in .jsonl; got {path.name!r}; rename it")
-        if path.exists() and path.samefile(self.engine.url.database or ""):
+        if os.path.exists(path) and path.samefile(self.engine.url.database or ""):
             raise InvalidArgument("a backup must be another file than the ledger; got the ledger itself; rename it")
         with (
-            replacing(path) as draft,
+            replacing(path) as transaction,
             unavailable("no backup was made"),
             self._connect() as connection,
-            closing(sqlite3.connect(draft)) as target,
+            closing(sqlite3.connect(transaction)) as target,
         ):
             cast(sqlite3.Connection, connection.connection.driver_connection).backup(target)
+
+    def check(self) -> None:
+        """Have SQLite look at every page and every index of its file; PostgreSQL has checksums and tools of its own."""
+        if self.sqlite:
+            with unavailable("nothing was verified"), self._connect() as connection:
+                found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+            if found != "ok":
+                raise LedgerBroken("the ledger's file is damaged; restore a backup into a new ledger")
+
+    def committed(self) -> None:
+        """Now and then, write SQLite's log into the file itself: a copy of the file, or a lost log, loses little.
+
+        What was committed is safe without it: where a reader is in the way, or the disk is full, the next one does it.
+        """
+        self._commits += 1
+        if not self.sqlite or (self._commits < _COMMITS and time.monotonic() - self._whole_at < _SECONDS):
+            return
+        with suppress(DBAPIError), self._connect() as connection:
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)").all()
+        self._whole = Whole()
+        self._commits, self._whole_at = 0, time.monotonic()
 
     def scrub(self) -> None:
         """Let erased text also leave SQLite's write-ahead log; PostgreSQL does it when it vacuums."""
@@ -247,37 +307,5 @@ class Store:
         self.engine.dispose()
 
 
-@contextmanager
-def unavailable(consequence: str) -> Iterator[None]:
-    """Turn what a database says into `LedgerUnavailable` or `LedgerBroken`; no path, host or value gets into it."""
-    try:
-        yield
-    except (DBAPIError, sqlite3.Error) as error:
-        broken, reason = _reason(error.orig if isinstance(error, DBAPIError) else error)
-        if broken:
-            raise LedgerBroken(f"the ledger cannot be read: {reason}; restore a backup into a new ledger") from error
-        raise LedgerUnavailable(f"the ledger must be readable and writable; {reason}; {consequence}") from error
-
-
-_SQLITE = {  # the beginning of SQLite's name of an error -> whether the ledger is broken, what to say
-    "SQLITE_BUSY": (False, "another program keeps it locked; try again"),
-    "SQLITE_LOCKED": (False, "another program keeps it locked; try again"),
-    "SQLITE_FULL": (False, "the disk is full; make room and try again"),
-    "SQLITE_IOERR": (False, "the disk refuses to read or write, perhaps for want of room; try again"),
-    "SQLITE_READONLY": (False, "it may only be read; allow writing to its file and folder"),
-    "SQLITE_CANTOPEN": (False, "its file cannot be opened; see that its folder exists and may be written to"),
-    "SQLITE_CORRUPT": (True, "its file is damaged"),
-    "SQLITE_NOTADB": (True, "its file is no SQLite database"),
-}
-
-
-def _reason(error: Any) -> tuple[bool, str]:
-    name = getattr(error, "sqlite_errorname", None) or ""
-    for beginning, found in _SQLITE.items():
-        if name.startswith(beginning):
-            return found
-    if getattr(error, "sqlstate", None) == "55P03":
-        return False, "another program keeps it locked; try again"
-    if not name and "OperationalError" in type(error).__name__:
-        return False, "the database cannot be reached; try again"
-    return False, "the database refuses; the cause is in the traceback"
+def _driver(connection: Connection) -> Keepable:
+    return cast(Keepable, connection.connection.driver_connection)

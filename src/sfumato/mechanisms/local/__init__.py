@@ -1,4 +1,4 @@
-"""Randomisers of one person's answer in exact integers, for surveys in which nobody has to be trusted."""
+"""Randomizers of one person's answer in exact integers, for surveys in which nobody has to be trusted."""
 
 from sfumato.mechanisms.local.block_response import BlockResponse
 from sfumato.mechanisms.local.blocks import Blocks, Rows, Singles, Subsets

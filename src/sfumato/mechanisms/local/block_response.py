@@ -25,7 +25,9 @@ import numpy as np
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
-from sfumato.mechanisms.local.blocks import Blocks, Integers, Singles, Subsets, Weights
+from sfumato.mechanisms._examples.example import FEW, Example, around
+from sfumato.mechanisms.local.blocks import Blocks, Integers, Rows, Singles, Subsets, Weights
+from sfumato.mechanisms.local.hyperplanes import Hyperplanes
 from sfumato.mechanisms.local.odds import TwoLevel, below, check_places, read_odds
 from sfumato.mechanisms.local.response import ChoiceResponse, read_categories
 from sfumato.mechanisms.mechanism import ROW, Protected, settle
@@ -84,8 +86,11 @@ class BlockResponse(ChoiceResponse):
     def output(self, place: int, drawn: int) -> int:
         """The output for the answer at `place` and a uniform integer below `levels.total`: what a device works out."""
         agrees, rank = self.levels.place(drawn)
-        choose = self.blocks.agreeing if agrees else self.blocks.others
-        return int(choose(len(self.categories), np.array([place]), np.array([rank]))[0])
+        answers, at = len(self.categories), np.array([place])
+        # Both are worked out, whichever is sent: a clock must not tell truth from lie.
+        other = self.blocks.others(answers, at, np.array([rank % max(1, self.levels.others)]))
+        agreeing = self.blocks.agreeing(answers, at, np.array([rank % self.levels.agreeing]))
+        return int((other, agreeing)[agrees][0])
 
     def release_all(self, places: Integers, entropy: Entropy = SYSTEM) -> Integers:
         """The outputs of many people, for the places of their true answers among the categories."""
@@ -109,3 +114,16 @@ class BlockResponse(ChoiceResponse):
         high, low = Fraction(self.odds or 0).as_integer_ratio()
         agrees = bool(self.blocks.agrees(np.array([self.place(value)]), shown)[0])
         return math.log(high if agrees else low) - math.log(self.levels.total)
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """Every kind of blocks, and odds that are given."""
+        pairs = tuple((1 << i) + (1 << j) for i in range(6) for j in range(i))
+        kinds = (
+            ("subsets", cls(1, tuple("abcdef"), Subsets(2)), pairs),
+            ("hyperplanes over 2", cls(Fraction(1, 2), tuple("abcdefg"), Hyperplanes(2, 3)), around(0, 6)),
+            ("hyperplanes over 4", cls(1, tuple("abcde"), Hyperplanes(4, 3)), around(0, 20)),
+            ("rows", cls(0.7, tuple("abcde"), Rows(3)), around(0, 15)),
+        )
+        coins = Example("local, coins", cls(1.1, ("yes", "no"), odds=3), "yes", "no", (0, 1), 0.998, None)
+        return *(Example(f"local, {name}", made, "c", "b", all, 1, None, FEW) for name, made, all in kinds), coins

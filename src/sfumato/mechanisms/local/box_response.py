@@ -11,11 +11,11 @@ Fraction(3, 4)
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument, OutsideRange
+from sfumato.mechanisms._examples.example import FEW, Example, around
 from sfumato.mechanisms.local.blocks import Integers
-from sfumato.mechanisms.local.odds import below, read_odds
-from sfumato.mechanisms.local.response import Response, hoeffding, read_categories
+from sfumato.mechanisms.local.odds import LIFT, below, read_odds
+from sfumato.mechanisms.local.response import BoxesResponse, hoeffding, read_categories
 from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.mechanisms.samplers import Coin, bernoulli, uniform
 from sfumato.rounding import Real
@@ -53,6 +54,11 @@ def ticked(boxes: dict[Any, int], most: int, value: Collection[Any]) -> list[int
     return places
 
 
+def mask(places: Collection[int]) -> int:
+    """The boxes that are ticked as bits of one number, which is read in the same steps for every box."""
+    return sum(1 << place for place in set(places))
+
+
 def check_ticks(ticks: Ticks, boxes: int, most: int) -> None:
     """Refuse rows of another length, or with more ticks than are allowed."""
     if ticks.ndim != 2 or ticks.shape[1] != boxes or (ticks.sum(axis=1) > most).any():
@@ -60,7 +66,7 @@ def check_ticks(ticks: Ticks, boxes: int, most: int) -> None:
 
 
 @dataclass(frozen=True)
-class BoxResponse(Response):
+class BoxResponse(BoxesResponse):
     """One box and its tick, as 2 * box + tick, or a bit for every box; the value is the collection of those ticked.
 
         epsilon       what one answer costs; 1 or less is strong, above 10 hardly protects
@@ -80,6 +86,7 @@ class BoxResponse(Response):
     most: int | None = None
     odds: checks.Number | None = None
     unit: Protected = ROW
+    example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1, "boxes": ("a", "b", "c")}
 
     def __post_init__(self) -> None:
         settle(self)
@@ -117,11 +124,13 @@ class BoxResponse(Response):
 
     def output(self, places: Collection[int], drawn: Sequence[int]) -> int:
         """What is sent: one integer below boxes * (high + low) decides, or one below high + low for each box."""
-        (high, low), chosen = self._levels, set(places)
+        (high, low), ticks = self._levels, mask(places)
         if self.every:
-            return sum(((i in chosen) ^ (each >= high)) << i for i, each in enumerate(drawn))
-        box, rest = divmod(drawn[0], high + low)
-        return 2 * box + ((box in chosen) ^ (rest >= high))
+            return sum((ticks >> i & 1 ^ (each >= high)) << i for i, each in enumerate(drawn))
+        # Lifted, so that the integers divided have the same length for a tick that is kept and one turned over.
+        lifted, rest = divmod(drawn[0] + (high + low << LIFT), high + low)
+        box = lifted - (1 << LIFT)
+        return 2 * box + (ticks >> box & 1 ^ (rest >= high))
 
     def release_all(self, ticks: Ticks, entropy: Entropy = SYSTEM) -> Integers | Packed:
         """What many people send: numbers, or rows of packed bits (box i is bit i % 8 of byte i // 8)."""
@@ -158,3 +167,12 @@ class BoxResponse(Response):
             return math.log(high if is_kept else low) - total - math.log(wide)
         turned = (output ^ sum(1 << place for place in chosen)).bit_count()
         return turned * math.log(low) + (wide - turned) * math.log(high) - wide * total
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """One box is sent, and every box."""
+        one, every = cls(1, "abc"), cls(2, "abcd", True, 1)
+        return (
+            Example("one box", one, frozenset("ac"), frozenset("b"), around(0, 5), 1, None, FEW),
+            Example("every box", every, frozenset("a"), frozenset("d"), around(0, 15), 1, None, FEW),
+        )

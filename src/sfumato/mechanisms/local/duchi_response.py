@@ -12,6 +12,7 @@ Fraction(3, 4)
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,6 +21,7 @@ import numpy as np
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
+from sfumato.mechanisms._examples.example import FEW, Example
 from sfumato.mechanisms.local.blocks import Integers
 from sfumato.mechanisms.local.odds import check_places, read_odds
 from sfumato.mechanisms.local.response import NumberResponse, hoeffding
@@ -114,3 +116,12 @@ class DuchiResponse(NumberResponse):
         if output not in (0, 1):
             return -math.inf
         return math.log(edge if output else self.total - edge) - math.log(self.total)
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """Numbers far apart, and close together."""
+        ten = cls(1, (0, 10), 20)
+        return (
+            Example("duchi", ten, 10, 0, (0, 1), 1, None, FEW),
+            Example("duchi, near", ten, 3.5, 4, (0, 1), 0.02, None, FEW),
+        )

@@ -1,12 +1,12 @@
 """Two levels of probability: outputs that agree with the answer, and the others, in the ratio of two integers.
 
-Every randomiser of one person's answer here draws a uniform integer below a total of integer weights, so that its
+Every randomizer of one person's answer here draws a uniform integer below a total of integer weights, so that its
 probabilities are exact fractions which any language with whole numbers can reproduce: no float, no exponential.
 
 Claim. If each output has one of two probabilities under every answer, high / total or low / total with the same total,
 and high / low <= e**epsilon, the release is epsilon-differentially private. Proof: docs/proofs/local_response.md.
 
->>> read_odds(Fraction(1), None) < Fraction("2.718281828459045236")       # rounded towards more privacy
+>>> read_odds(Fraction(1), None) < Fraction("2.718281828459045236")       # rounded toward more privacy
 True
 >>> TwoLevel(Fraction(3), agreeing=1, others=1).agree                     # two coins
 Fraction(3, 4)
@@ -27,6 +27,7 @@ from sfumato.mechanisms.samplers import Coin, bernoulli, uniform
 from sfumato.rounding import Real, exp_bounds, exp_down, log_up, printed_up
 
 BITS = 60  # of the fraction's denominator: the odds lie at most this far below e**epsilon
+LIFT = 200  # binary digits by which integers are lifted, so that their lengths say nothing
 _CLOSE = 200  # bits to which e**epsilon is known when given odds are compared with it
 Places = NDArray[np.int64]
 
@@ -101,7 +102,9 @@ class TwoLevel:
         """Which output a uniform integer below the total means: whether it agrees, and its number among such."""
         high, low = self.odds.numerator, self.odds.denominator
         edge = self.agreeing * high
-        return (True, drawn // high) if drawn < edge else (False, (drawn - edge) // low)
+        # Both are worked out, whichever it is, with integers of one length: a clock must not tell truth from lie.
+        other, agreeing = (drawn - edge + (low << LIFT)) // low, (drawn + (high << LIFT)) // high
+        return ((False, other - (1 << LIFT)), (True, agreeing - (1 << LIFT)))[drawn < edge]
 
     def places(self, count: int, entropy: Entropy) -> tuple[NDArray[np.bool_], Places]:
         """The same for many: a coin, then a number."""

@@ -13,26 +13,27 @@ Qin et al. 2016; Wang, Li, Jha 2018 (padding and sampling).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
+from sfumato.mechanisms._examples.example import FEW, Example, around
 from sfumato.mechanisms.local.block_response import BlockResponse
-from sfumato.mechanisms.local.blocks import Blocks, Integers, Singles, Weights
+from sfumato.mechanisms.local.blocks import Blocks, Integers, Singles, Subsets, Weights
 from sfumato.mechanisms.local.box_response import Ticks, check_ticks, read_most, ticked
 from sfumato.mechanisms.local.odds import below
-from sfumato.mechanisms.local.response import Response, hoeffding, read_categories
+from sfumato.mechanisms.local.response import BoxesResponse, hoeffding, read_categories
 from sfumato.mechanisms.mechanism import ROW, Protected, settle
 from sfumato.mechanisms.samplers import uniform
 
 
 @dataclass(frozen=True)
-class PaddedResponse(Response):
+class PaddedResponse(BoxesResponse):
     """The output for one of the boxes that are ticked, or for none; the value is the collection of those ticked.
 
         epsilon       what one answer costs; 1 or less is strong, above 10 hardly protects
@@ -52,6 +53,7 @@ class PaddedResponse(Response):
     blocks: Blocks = Singles()  # noqa: RUF009
     odds: checks.Number | None = None
     unit: Protected = ROW
+    example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1, "boxes": ("a", "b", "c"), "most": 2}
 
     def __post_init__(self) -> None:
         settle(self)
@@ -76,8 +78,8 @@ class PaddedResponse(Response):
 
     def output(self, places: Collection[int], drawn: Sequence[int]) -> int:
         """What is sent, for two uniform integers: a slot below `most`, and one below the inner total."""
-        slots = sorted(places)
-        return self.inner.output(slots[drawn[0]] if drawn[0] < len(slots) else len(self.boxes), drawn[1])
+        slots = [*sorted(places), *[len(self.boxes)] * self.most]  # filled up, so that every slot is looked up alike
+        return self.inner.output(slots[drawn[0]], drawn[1])
 
     def release_all(self, ticks: Ticks, entropy: Entropy = SYSTEM) -> Integers:
         """What many people send."""
@@ -112,3 +114,13 @@ class PaddedResponse(Response):
         if highest == -math.inf:
             return highest
         return highest + math.log(math.fsum(math.exp(each - highest) for each in logs) / self.most)
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """Two boxes, and one with outputs that are sets."""
+        two, one = cls(1, "abcd", 2), cls(1, "abcd", 1, Subsets(2))
+        pairs = tuple((1 << i) + (1 << j) for i in range(5) for j in range(i))
+        return (
+            Example("padded boxes", two, frozenset("ac"), frozenset("b"), around(0, 4), 0.5, None, FEW),
+            Example("padded boxes, one", one, frozenset("a"), frozenset(), pairs, 1, None, FEW),
+        )

@@ -13,6 +13,7 @@ Mishra, Hu 2025 (optimal pieces).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -22,6 +23,7 @@ import numpy as np
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
 from sfumato.errors import InvalidArgument
+from sfumato.mechanisms._examples.example import FEW, Example, around
 from sfumato.mechanisms.local.blocks import Integers
 from sfumato.mechanisms.local.odds import TwoLevel, check_places, read_odds
 from sfumato.mechanisms.local.response import NumberResponse, hoeffding
@@ -126,6 +128,15 @@ class PiecewiseResponse(NumberResponse):
         place = self.scale.place(value)
         high, low = Fraction(self.odds or 0).as_integer_ratio()
         return math.log(high if place <= output < place + self._wide else low) - math.log(self.total)
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """A window of the best width, and a wide one."""
+        ten, wide = cls(2, (-5, 5), 10), cls(1, (0, 1), 8, 11)
+        return (
+            Example("piecewise", ten, -5, 3, around(0, 15), 1, None, FEW),
+            Example("piecewise, wide", wide, 0.5, 0.625, around(0, 18), 1, None, FEW),
+        )
 
 
 def _squares(count: int) -> int:

@@ -1,15 +1,15 @@
-"""What the randomisers of one person's answer share: their promise, and how one answer among several is read.
+"""What the randomizers of one person's answer share: their promise, and how one answer among several is read.
 
-A response costs a pure epsilon, and its neighbours are two answers of one person: any answer may replace any other.
+A response costs a pure epsilon, and its neighbors are two answers of one person: any answer may replace any other.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
@@ -19,7 +19,7 @@ from sfumato.mechanisms.local.scale import Bounds, Scale
 from sfumato.mechanisms.mechanism import Declared, Protected
 from sfumato.privacy.guarantee import Guarantee
 from sfumato.privacy.loss import Loss
-from sfumato.privacy.neighbours import Neighbours
+from sfumato.privacy.neighbors import Neighbors
 
 
 class Response(Declared):
@@ -36,13 +36,14 @@ class Response(Declared):
     @property
     def guarantee(self) -> Guarantee:
         """epsilon-differential privacy of all that one person answers, which another answer may replace."""
-        return Guarantee(self.epsilon, neighbours=Neighbours.REPLACE, unit=self.unit)
+        return Guarantee(self.epsilon, neighbors=Neighbors.REPLACE, unit=self.unit)
 
 
 class ChoiceResponse(Response):
     """A response to a question with several answers, of which one is true; outputs agree with some of them."""
 
     categories: Sequence[Any]
+    example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1, "categories": ("a", "b", "c")}
 
     @property
     def agree(self) -> Fraction:
@@ -76,12 +77,22 @@ class ChoiceResponse(Response):
         """How far a share estimated from this many answers may be off: Hoeffding's bound, good for any number."""
         return hoeffding(confidence, answers) / float(self.agree - self.stray)
 
+    def neighboring_inputs(self) -> tuple[Any, Any]:
+        """Two answers."""
+        first, second, *_ = self.categories
+        return first, second
+
+    def invalid_inputs(self) -> Sequence[Any]:
+        """What is no answer."""
+        return "Rumpelstiltskin", None, math.nan, ["a"]
+
 
 class NumberResponse(Response):
     """A response to a question for a number between bounds, which is rounded to the nearest step."""
 
     bounds: Bounds
     steps: int
+    example_parameters: ClassVar[Mapping[str, Any]] = {"epsilon": 1, "bounds": (0, 16)}
 
     @cached_property
     def scale(self) -> Scale:
@@ -100,6 +111,30 @@ class NumberResponse(Response):
     def release(self, value: checks.Number, entropy: Entropy = SYSTEM) -> int:
         """The output to send for the true number `value`."""
         return self.output(self.scale.place(value), below(self.total, entropy))
+
+    def neighboring_inputs(self) -> tuple[Any, Any]:
+        """Both bounds."""
+        low, high = self.bounds
+        return low, high
+
+    def invalid_inputs(self) -> Sequence[Any]:
+        """What is no number."""
+        return "Rumpelstiltskin", None, math.nan, math.inf, [1]
+
+
+class BoxesResponse(Response):
+    """A response to a question with boxes, of which several may be ticked."""
+
+    boxes: Sequence[Any]
+
+    def neighboring_inputs(self) -> tuple[Any, Any]:
+        """One box, and another one."""
+        first, second, *_ = self.boxes
+        return (first,), (second,)
+
+    def invalid_inputs(self) -> Sequence[Any]:
+        """What is no collection of boxes."""
+        return ["Rumpelstiltskin"], [None], [math.nan], 3
 
 
 def read_categories(categories: Sequence[Any]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""A number between bounds as one of `steps` + 1 places, and back: what the randomisers of numbers share.
+"""A number between bounds as one of `steps` + 1 places, and back: what the randomizers of numbers share.
 
 >>> from fractions import Fraction
 >>> income = Scale.read((0, 5000), 50)
@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from sfumato import checks
 from sfumato.errors import InvalidArgument, OutsideRange
+from sfumato.mechanisms._noise.lattice import MISSING, came
 
 MOST_STEPS = 1 << 20
 STEPS = 1_000  # unless said
@@ -41,7 +42,10 @@ class Scale:
 
     def place(self, number: checks.Number) -> int:
         """The nearest place; one half is rounded up."""
-        exact = checks.number(value=number) if not isinstance(number, Fraction) else number
+        try:
+            exact = number if isinstance(number, Fraction) else checks.number(value=number)
+        except InvalidArgument:  # whose message would quote what a person answered
+            raise OutsideRange(f"value must be a finite number; got {came(number)}; {MISSING}") from None
         if not self.low <= exact <= self.high:
             raise OutsideRange(
                 f"value must lie between {float(self.low):g} and {float(self.high):g}; got a number beyond; "

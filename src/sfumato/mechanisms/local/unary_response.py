@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sfumato import checks
 from sfumato.entropy import SYSTEM, Entropy
+from sfumato.mechanisms._examples.example import FEW, Example, around
 from sfumato.mechanisms.local.blocks import Integers, Weights
 from sfumato.mechanisms.local.odds import below, check_places, read_odds
 from sfumato.mechanisms.local.response import ChoiceResponse, read_categories
@@ -109,6 +110,11 @@ class UnaryResponse(ChoiceResponse):
         ones = (output & ~(1 << place)).bit_count()
         logs = ones * math.log(low) + (wide - 1 - ones) * math.log(high) - (wide - 1) * math.log(high + low)
         return logs - math.log(2)
+
+    @classmethod
+    def examples(cls) -> Sequence[Example]:
+        """Four answers."""
+        return (Example("unary", cls(1, "abcd"), "b", "d", around(0, 15), 1, None, FEW),)
 
 
 _FAIR = Coin(Real.exactly(Fraction(1, 2)))

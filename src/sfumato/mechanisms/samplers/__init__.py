@@ -2,9 +2,9 @@
 
 from functools import lru_cache
 
-from sfumato.mechanisms.samplers.ahead import Sampler, draw_one
+from sfumato.mechanisms.samplers.ahead import LIFT, Sampler, draw_lifted, draw_one
 from sfumato.mechanisms.samplers.choice import Selection, uniform
-from sfumato.mechanisms.samplers.coin import Coin, Integers, bernoulli
+from sfumato.mechanisms.samplers.coin import WIDTH, Coin, Integers, bernoulli
 from sfumato.mechanisms.samplers.gaussian import DiscreteGaussian
 from sfumato.mechanisms.samplers.geometric import DiscreteLaplace, Geometric
 
@@ -12,6 +12,8 @@ discrete_laplace = lru_cache(maxsize=256)(DiscreteLaplace)
 discrete_gaussian = lru_cache(maxsize=256)(DiscreteGaussian)
 
 __all__ = [
+    "LIFT",
+    "WIDTH",
     "Coin",
     "DiscreteGaussian",
     "DiscreteLaplace",
@@ -22,6 +24,7 @@ __all__ = [
     "bernoulli",
     "discrete_gaussian",
     "discrete_laplace",
+    "draw_lifted",
     "draw_one",
     "uniform",
 ]

@@ -46,15 +46,15 @@ class DiscreteGaussian:
         self.width = width
         scale = max(1, (math.isqrt(int(4 * variance)) + 1) // 2)  # near sigma, where most proposals are kept
         self.proposal = DiscreteLaplace(Fraction(scale))
-        self.centre = variance / scale
+        self.center = variance / scale
         # sigma * 2**shift lies in [2**27, 2**28); beyond 57 a word would overflow, and all is decided exactly
         self.shift = _DIGITS - _floor_log2_root(variance)
         self.narrow = self.shift > 57
         fixed_variance = variance * Fraction(4) ** self.shift
         ln2 = Fraction(log_bounds(Fraction(2), 128)[0], 1 << 128)
         self.rate = np.uint64(round(Fraction(1 << 81) / (fixed_variance * ln2)) if not self.narrow else 0)
-        self.fixed_centre = round(self.centre * Fraction(2) ** max(self.shift, 0))
-        self.most = ((self.fixed_centre + _CAP) >> max(self.shift, 0)) + 1
+        self.fixed_center = round(self.center * Fraction(2) ** max(self.shift, 0))
+        self.most = ((self.fixed_center + _CAP) >> max(self.shift, 0)) + 1
 
     def chance(self, size: Integers, room: Room | None = None) -> Integers:
         """The chance of keeping |Y| = size, in units of 2**-31, to within MARGIN."""
@@ -63,9 +63,9 @@ class DiscreteGaussian:
         if self.shift >= 0:
             np.minimum(size, self.most, out=distance)
             distance <<= self.shift
-            distance -= self.fixed_centre
+            distance -= self.fixed_center
         else:
-            np.subtract(size, self.fixed_centre, out=distance)
+            np.subtract(size, self.fixed_center, out=distance)
             distance >>= -self.shift
         np.abs(distance, out=distance)
         np.minimum(distance, _CAP, out=distance)
@@ -102,7 +102,7 @@ class DiscreteGaussian:
 
     def exact(self, size: int, word: int, entropy: Entropy) -> bool:
         """Whether the proposal with |Y| = size is kept, given the first digits of its uniform."""
-        distance = size - self.centre
+        distance = size - self.center
         return Coin.exp(distance * distance / (2 * self.variance), self.width).decide(word, entropy)
 
     def _kept(self, count: int, buffer: Words, room: Room, entropy: Entropy) -> Integers:

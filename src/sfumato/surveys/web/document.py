@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 from pathlib import Path
 
 from sfumato.errors import InvalidArgument
-from sfumato.surveys import written
+from sfumato.input_files import holds, printable
+from sfumato.phrases import Option, Phrase
+from sfumato.surveys import design_file as written
 from sfumato.surveys.design import Design
 from sfumato.surveys.question import Number
 from sfumato.surveys.web.asked import fieldset
@@ -22,7 +25,7 @@ from sfumato.surveys.web.sheet import about_paper, sheet
 from sfumato.surveys.web.words import ENGLISH, Words, read_language, read_words
 
 MOST_LISTED = 5_000  # answers that a page lists; more make it slow on a phone
-_SCRIPTS = ("randomise.js", "visit.js", "trial.js")
+_SCRIPTS = ("randomize.js", "visit.js", "trial.js")
 _LONGEST = 100  # characters of a period
 
 
@@ -36,7 +39,7 @@ def page(
     words: str | Path | None = None,
     force: bool = False,
 ) -> Path:
-    """Write a survey as one page that works offline: the browser randomises, and shows what is sent before it is.
+    """Write a survey as one page that works offline: the browser randomizes, and shows what is sent before it is.
 
     survey      the design
     path        the file to write, for example survey.html; another one there is replaced only by force
@@ -174,7 +177,7 @@ def _check_lists(survey: Design) -> None:
         if not isinstance(item.question, Number) and len(item.question.answers) > MOST_LISTED:
             raise InvalidArgument(
                 f"{item.name} must have at most {MOST_LISTED:,} answers to be asked on a page; got "
-                f"{len(item.question.answers):,}; group them, or randomise elsewhere"
+                f"{len(item.question.answers):,}; group them, or randomize elsewhere"
             )
 
 
@@ -199,11 +202,18 @@ def _write(path: str | Path, text: str, force: bool, ending: tuple[str, ...] = (
     if file.suffix.lower() not in ending:
         raise InvalidArgument(f"it must be written to a file that ends in {ending[0]}; got {file.name!r}; rename it")
     try:
-        if not force and file.exists() and file.read_text("utf-8", "replace") != text:
+        if not force and os.path.exists(file) and not holds(file, text):
             raise InvalidArgument(
-                f"{file.name} must not be there already; got another file; choose another name, or force=True"
+                f"{file.name} must not be there already; got another file",
+                fix=Phrase("choose another name, or ", Option("force", True)),
             )
         file.write_text(text, "utf-8", newline="\n")  # the hashes of the policy are those of these lines
     except OSError as error:
         raise InvalidArgument(f"{file.name} cannot be written: {error.strerror}; choose another folder") from None
+    except ValueError as error:  # a name that no file has
+        raise (
+            error
+            if isinstance(error, InvalidArgument)
+            else InvalidArgument(f"{printable(file.name)} cannot be written: no file has such a name; choose another")
+        ) from None
     return file

@@ -4,9 +4,9 @@ r"""What a respondent is promised, in plain words: by what chances an answer is 
 >>> from sfumato.surveys.web.words import english
 >>> coins = design("Health", [yes_no("smoker", "Do you smoke?", truth=0.5)])
 >>> said_chance(coins.items[0], english())
-'Your own answer is sent with a chance of 75\xa0%, the other one with 25\xa0%.'
+'Your answer is sent with a chance of 75\xa0%, the other answer with 25\xa0%.'
 >>> said_odds(coins.epsilon, english())
-'Whoever sees what you send can suspect, not know: about your answer, a guess that was even before becomes at most ...
+'Someone who sees your report may suspect your answer but cannot know it. A 50/50 guess about your answer becomes at ...
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _GRADES = (  # how sure an even guess may become, and which words say what that 
 
 def odds(epsilon: Fraction, said: Words) -> dict[str, str]:
     """How much a report tells whoever sees it: to somebody who thought it even beforehand, and as odds."""
-    _, sure = Guarantee(epsilon, neighbours="replace").posterior(0.5)
+    _, sure = Guarantee(epsilon, neighbors="replace").posterior(0.5)
     grade = next(words for limit, words in _GRADES if sure <= limit)
     return {"grade": said.text(grade), **so_sure(epsilon)}
 
@@ -48,7 +48,7 @@ def so_sure(epsilon: Fraction) -> dict[str, str]:
     >>> so_sure(Fraction(1))
     {'percent': '74\xa0%', 'factor': '2.72', 'epsilon': '1'}
     """
-    _, sure = Guarantee(epsilon, neighbours="replace").posterior(0.5)
+    _, sure = Guarantee(epsilon, neighbors="replace").posterior(0.5)
     return {"percent": _at_most(sure), "factor": _odds(epsilon), "epsilon": _up(epsilon)}
 
 

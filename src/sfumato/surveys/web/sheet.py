@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sfumato.surveys import written
+from sfumato.surveys import design_file as written
 from sfumato.surveys.design import Design
 from sfumato.surveys.item import Item
 from sfumato.surveys.question import Choice

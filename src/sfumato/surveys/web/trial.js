@@ -9,7 +9,7 @@ const Trial = (() => {
   const question = simple ?? COINS;
   const first = question.answers[0];
   const [high, low] = question.odds.map(Number);
-  const total = high + (Randomise.count(question) - 1) * low;
+  const total = high + (Randomize.count(question) - 1) * low;
   const [agree, stray] = [high / total, low / total];
   const before = []; // earlier estimates, drawn faintly
 
@@ -27,7 +27,7 @@ const Trial = (() => {
     const truth = Number(by("share").value);
     let said = 0;
     for (let person = 0; person < PEOPLE; person++)
-      said += Randomise.send(question, person < truth ? 0 : 1, Randomise.below) === "0";
+      said += Randomize.send(question, person < truth ? 0 : 1, Randomize.below) === "0";
     const sent = said / PEOPLE;
     const found = (sent - stray) / (agree - stray);
     const error = (1.96 * Math.sqrt((sent * (1 - sent)) / PEOPLE)) / (agree - stray);

@@ -1,4 +1,4 @@
-// A respondent's visit: answers are read once, randomised once, and shown with what is sent. Nothing is sent unasked.
+// A respondent's visit: answers are read once, randomized once, and shown with what is sent. Nothing is sent unasked.
 const Visit = (() => {
   const { design, hash, collect, period, words } = JSON.parse(document.getElementById("survey").textContent);
   const questions = design.questions.map((question, i) => ({ ...question, id: `q${i}` }));
@@ -43,7 +43,7 @@ const Visit = (() => {
       const typed = inDigits(box.querySelector("input").value.trim()).replace("\u2212", "-");
       const text = /^[+-]?\d+,(\d{1,2}|\d{4,})$/.test(typed) ? typed.replace(",", ".") : typed; // some phones have no point
       if (!text) return { place: null, words: NOTHING };
-      const place = text.length > 40 || text.includes("/") ? null : Randomise.placeOf(text, question);
+      const place = text.length > 40 || text.includes("/") ? null : Randomize.placeOf(text, question);
       if (place === null)
         return { error: say("number_amiss") };
       return { place, words: text };
@@ -100,7 +100,7 @@ const Visit = (() => {
     for (const each of questions) by(each.id).disabled = true;
   }
 
-  function randomise() {
+  function randomize() {
     if (report) return;
     const answers = asked.map(read);
     asked.forEach((question, i) => {
@@ -114,8 +114,8 @@ const Visit = (() => {
       return;
     }
     const empty = answers.filter((each) => each.place === null).length;
-    if (empty && by("randomise").dataset.empty !== String(empty)) {
-      by("randomise").dataset.empty = String(empty);
+    if (empty && by("randomize").dataset.empty !== String(empty)) {
+      by("randomize").dataset.empty = String(empty);
       const places = asked.length === 1 ? [] : answers.flatMap((each, i) => (each.place === null ? [i + 1] : []));
       const one = places.length ? "left_this" : "left_one";
       tell("amiss", say(empty === 1 ? one : "left_several", { count: empty, which: places.join(", ") }));
@@ -123,7 +123,7 @@ const Visit = (() => {
     }
     tell("amiss", "");
     if (again()) return; // another tab was faster
-    const sent = new Map(asked.map((each, i) => [each.name, Randomise.send(each, answers[i].place, Randomise.below)]));
+    const sent = new Map(asked.map((each, i) => [each.name, Randomize.send(each, answers[i].place, Randomize.below)]));
     const made = assemble((name) => sent.get(name) ?? "");
     if (period !== null) {
       try { // before anybody sees it: a reload must not draw again
@@ -141,7 +141,7 @@ const Visit = (() => {
 
   // Beside the texts stand the design, and a number of this visit alone, so that a report which arrives twice counts once.
   function assemble(text) {
-    const visit = Randomise.below(1n << 64n).toString(16).padStart(16, "0");
+    const visit = Randomize.below(1n << 64n).toString(16).padStart(16, "0");
     const beside = [["design", hash.slice(0, 16)], ["respondent", visit]];
     return Object.freeze(Object.fromEntries([...beside, ...questions.map(({ name }) => [name, text(name)])]));
   }
@@ -232,7 +232,7 @@ const Visit = (() => {
   }
 
   function listen() {
-    by("randomise").addEventListener("click", randomise);
+    by("randomize").addEventListener("click", randomize);
     by("copy").addEventListener("click", copy);
     by("download-json").addEventListener("click", () => download(`${JSON.stringify(report)}\n`, "application/json", "json"));
     by("download-csv").addEventListener("click", () => download(csv(), "text/csv", "csv"));
@@ -251,7 +251,7 @@ const Visit = (() => {
   function begin() {
     if (again()) return;
     if (design.ask === "one" && questions.length > 1) {
-      asked = [Randomise.drawn(questions, Randomise.below)];
+      asked = [Randomize.drawn(questions, Randomize.below)];
       for (const each of questions) by(each.id).hidden = each !== asked[0];
       tell("drawn", say("drawn", { count: questions.length }), true);
     }
@@ -265,7 +265,7 @@ const Visit = (() => {
       return;
     }
     if (crypto.subtle) {
-      if ((await Randomise.digest(design)) !== hash) {
+      if ((await Randomize.digest(design)) !== hash) {
         refuse(say("other_design"));
         return;
       }

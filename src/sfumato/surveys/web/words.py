@@ -17,8 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sfumato.dataset.name import nearest
-from sfumato.errors import InvalidArgument, SourceNotFound, UnknownName
+from sfumato.errors import InvalidArgument, UnknownName
+from sfumato.input_files import read_toml
+from sfumato.suggestions import nearest
 from sfumato.surveys.web.files import escape, read
 
 ENGLISH = "english.toml"
@@ -79,15 +80,7 @@ def read_words(given: str | Path | None) -> Words:
     if given is None:
         return english()
     file = Path(given)
-    try:
-        raw = tomllib.loads(file.read_text("utf-8-sig"))
-    except FileNotFoundError:
-        raise SourceNotFound(f"no file {file.name!r} with words; write one: sfumato survey words") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        why = "its encoding" if isinstance(error, UnicodeDecodeError) else str(error)
-        raise InvalidArgument(f"{file.name} must be TOML in UTF-8; got something else: {why}; mend it") from None
-    except OSError as error:
-        raise InvalidArgument(f"{file.name} cannot be read: {error.strerror}; choose another file") from None
+    raw = read_toml(file, f"no file {file.name!r} with words; write one: sfumato survey words")
     words = _words(raw, file.name)
     _check(words, file.name)
     return words
