@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -79,3 +81,13 @@ def _asked(path: Path, true: Balance, bit: int) -> str:
             return "answered"
     except SfumatoError:
         return "refused"
+
+
+def test_verify_finds_another_secret_of_the_replay_keys(whole: tuple[bytes, Balance], tmp_path: Path) -> None:
+    """With it no stored answer would be found, and each question would be charged a second time."""
+    path = tmp_path / "changed.db"
+    path.write_bytes(whole[0])
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE sfumato_meta SET value = ? WHERE name = 'secret'", ("0" * 64,))
+    with Ledger.open(path, clock=Clock(), create=False) as ledger, pytest.raises(LedgerBroken, match="another key"):
+        ledger.verify()

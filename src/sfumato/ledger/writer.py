@@ -201,7 +201,9 @@ class Writer:
         """Walk the whole ledger; what this desk knew before must come out again."""
         cached = self._balance
         with self._long, self.store.read() as work:
-            verified = verify(self._identity, work.lines(), head=head, stored=work.head(), cached=cached)
+            verified = verify(
+                self._identity, work.lines(), secret=self._secret, head=head, stored=work.head(), cached=cached
+            )
             self._check_witness(verified.balance, work)
         with self._long:
             self.store.check()
@@ -224,8 +226,9 @@ class Writer:
                 lines = copies.missing(head.number, work.entries(), copy)
                 while chunk := list(islice(lines, _CHUNK)):
                     work.append(chunk)
-                balance = verify(copy.identity, work.lines(), stored=work.head()).balance
-            self._identity, self._secret, self._balance = copy.identity, bytes.fromhex(copy.secret), balance
+                secret = bytes.fromhex(copy.secret)
+                balance = verify(copy.identity, work.lines(), secret=secret, stored=work.head()).balance
+            self._identity, self._secret, self._balance = copy.identity, secret, balance
             self.store.committed()
 
     def backup(self, path: Path) -> None:

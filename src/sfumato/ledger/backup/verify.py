@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from sfumato.errors import LedgerBroken, Refused
+from sfumato.input_files import attempt, parse_json
 from sfumato.ledger.admit import check_affordable, check_granted
 from sfumato.ledger.balance import Balance
 from sfumato.ledger.records.entry import Entry, Head, Kind
-from sfumato.ledger.records.payload import Payload
+from sfumato.ledger.records.payload import Payload, key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,20 +32,23 @@ class _Walk:
     reserved: set[int] = field(default_factory=set)
     erased: int = 0
     origins: set[str] = field(default_factory=set)
+    keys: dict[int, str] = field(default_factory=dict)  # reservation that is not settled -> its replay key
 
 
 def verify(
     identity: str,
     lines: Iterable[tuple[Entry, Payload | None]],
     *,
+    secret: bytes | None = None,
     head: Head | None = None,
     stored: Head | None = None,
     cached: Balance | None = None,
 ) -> Verified:
     """Check every entry from the first to the last.
 
-    `head`: one that is known from a receipt. `stored`: the one the ledger itself wrote last. `cached`: a balance that
-    was derived earlier and must come out again.
+    `secret`: that of the replay keys; with it, every stored answer must be found by its question. `head`: one that is
+    known from a receipt. `stored`: the one the ledger itself wrote last. `cached`: a balance that was derived earlier
+    and must come out again.
     """
     balance, walk = Balance.empty(identity), _Walk()
     heads = [known for known in (stored, head, None if cached is None else cached.head) if known is not None]
@@ -52,6 +57,8 @@ def verify(
         after = balance.after(entry)
         _check_entry(balance, entry, walk)
         _check_payload(entry, payload, walk)
+        if secret is not None:
+            _check_key(secret, balance, entry, payload, walk)
         _check_grant(after, entry)
         balance = after
         _check_heads(balance, heads)
@@ -119,3 +126,20 @@ def _check_payload(entry: Entry, payload: Payload | None, walk: _Walk) -> None:
             if walk.missing.pop(number, None) != entry.refers:
                 raise LedgerBroken(f"entry {entry.number} says that payload {number} was erased, but it is there")
             walk.erased += 1
+
+
+def _check_key(secret: bytes, balance: Balance, entry: Entry, payload: Payload | None, walk: _Walk) -> None:
+    """A stored answer under another key would not be found, and its question would be charged a second time."""
+    if entry.kind is Kind.RESERVED and payload is not None:
+        broken = LedgerBroken(f"the question of entry {entry.number} cannot be read")
+        plan, promise = attempt(lambda: itemgetter("plan", "promise")(parse_json(payload.text)), broken)
+        renewed = balance.population(entry.population or "").renewed
+        same = (renewed, entry.population, entry.table, entry.version, plan, promise, entry.guarantee)
+        walk.keys[entry.number] = key_of(secret, same)
+    elif entry.kind in (Kind.SETTLED, Kind.FAILED):
+        expected = walk.keys.pop(entry.refers or 0, None)
+        if payload is not None and None not in (expected, payload.replay) and payload.replay != expected:
+            raise LedgerBroken(
+                f"the answer of entry {entry.number} is stored under another key than its question has: the secret of "
+                "the ledger was changed; restore the ledger from a backup"
+            )

@@ -57,5 +57,9 @@ def fresh(entropy: Entropy) -> bytes:
 def replay_key(secret: bytes, request: Request, renewed: int) -> str:
     """The same for the same question on the same data with the same promise, since the units were last renewed."""
     r = request
-    same = canonical([renewed, r.population, r.table, r.version, r.plan, r.promise, GUARANTEE])
-    return hmac.new(secret, same.encode("ascii"), hashlib.sha256).hexdigest()
+    return key_of(secret, (renewed, r.population, r.table, r.version, r.plan, r.promise, GUARANTEE))
+
+
+def key_of(secret: bytes, same: tuple[object, ...]) -> str:
+    """The replay key of what must be the same, in the order of `replay_key`."""
+    return hmac.new(secret, canonical(same).encode("ascii"), hashlib.sha256).hexdigest()
