@@ -55,6 +55,7 @@ bench: $(VENV)/developing
 	$(BIN)/python bench/noise.py --json bench/results/noise.json
 	$(BIN)/python bench/timing.py --json bench/results/timing.json
 	$(BIN)/python bench/accounting.py --json bench/results/accounting.json
+	$(BIN)/python bench/accuracy.py --json bench/results/accuracy.json
 	$(BIN)/python bench/query.py --json bench/results/query.json
 	$(BIN)/python bench/joins.py --json bench/results/joins.json
 	$(BIN)/python bench/survey.py --json bench/results/survey.json

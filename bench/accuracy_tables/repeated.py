@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,8 +179,9 @@ class Question:
 
     def draw(self, column: str, truth: Mapping[Any, float], repeat: int, seed: int = 0, key: str = "") -> Draws:
         """Many answers; `truth` is by the values of the column `key`, or has one entry, whatever its name."""
-        self.check(seed, 1)
-        entropy, shape = Seeded(seed, 0), (repeat, len(truth))
+        own = crc32(f"{self._sql} {truth}".encode())  # figures of different questions are independent
+        self.check(own, seed, 1)
+        entropy, shape = Seeded(own, seed, 0), (repeat, len(truth))
         found = Draws(np.array(list(truth.values()), float), *(np.full(shape, np.nan) for _ in range(3)))
         places = {name: place for place, name in enumerate(truth)}
         for number in range(repeat):
@@ -188,7 +190,7 @@ class Question:
                 place, value = places[row[key]] if key else 0, row[column]
                 found.value[number, place] = np.nan if value is None else value
                 found.low[number, place], found.high[number, place] = ends(bar)
-        self.check(seed, 2)
+        self.check(own, seed, 2)
         return found
 
 
