@@ -219,6 +219,7 @@ COVERED: dict[str, str] = {
     "ledger/records/entry.py:Entry.details": "forged backup",
     "ledger/ledger.py:Ledger.stored": "tests/fuzz: test_a_stored_answer_that_is_none_is_told",
     "ledger/operations.py:_stored_answer": "tests/fuzz: test_a_stored_answer_that_is_none_is_told",
+    "ledger/backup/verify.py:_check_key": "forged backup",
     "ledger/backup/witness.py:Witness._read": "tests/ledger/test_witness.py: test_a_damaged_witness...",
     "ledger/store/connect.py:_open_sqlite": "ledger",
     "mounts.py:mounted": OWN,
