@@ -8,9 +8,11 @@ integral's by Poisson's formula, up to a factor that is 1 here for hundreds of d
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -110,6 +112,42 @@ def test_the_rounds_cost_what_the_selection_costs(norm: Norm, amount: Fraction, 
     assert sum(ROUNDS) == 1 and len(rounds) == len(ROUNDS)
     assert sum(look.share.amount for look in rounds) == amount
     assert sum(look.delta for look in rounds) == delta
+
+
+@pytest.mark.parametrize("norm", Norm)
+def test_where_every_unit_has_one_key_one_round_has_all_of_it(norm: Norm) -> None:
+    """Nothing is freed for a second one; and a unit's own key has a lower threshold than one of 64."""
+    share, delta = Share(norm, Fraction(1)), Fraction(1, 10**6)
+    (look,) = KeyDiscovery(share, delta, Neighbors.ADD_REMOVE, single=True).rounds
+    assert (look.share, look.delta, look.weights) == (share, delta, (FULL,))
+    assert look.threshold < min(each.threshold for each in KeyDiscovery(share, delta, Neighbors.ADD_REMOVE).rounds)
+    sql = "SELECT y, COUNT(*) AS n, MEDIAN(x) AS m FROM t GROUP BY y"
+    for rows, rounds in ((1, 1), (2, 2), (None, 2)):
+        declared = {name: replace(table, max_rows_per_unit=rows) for name, table in TABLES.items()}
+        plan = price(bind(parse(sql), declared), epsilon=1, delta=delta)
+        assert plan.key_discovery is not None and len(plan.key_discovery.rounds) == rounds
+
+
+@pytest.mark.parametrize("norm", Norm)
+def test_a_small_first_round_finds_more_keys_than_a_third(norm: Norm) -> None:
+    """People with two popular keys and a rare one: the second round needs the share. Seeds are fixed."""
+    share, delta, people = Share(norm, Fraction(1, 2 if norm is Norm.L1 else 50)), Fraction(1, 10**6), 3_000
+
+    def found(parts: tuple[Fraction, ...]) -> int:
+        looks = [Round(share.part(part), delta * part, Neighbors.ADD_REMOVE, MOST_KEYS) for part in parts]
+        random, total = np.random.default_rng(3), 0
+        sizes = random.permutation(np.arange(1, 200))  # people that share each rare key
+        for _ in range(20):
+            popular, rare = np.zeros(2, dtype=bool), np.zeros(len(sizes), dtype=bool)
+            for look in looks:
+                noise = look.share.noise(look.moves).deviation()
+                weight = look.weights[2 - int(popular.sum())]
+                rare |= sizes * weight + random.normal(0, noise, len(sizes)) > look.threshold
+                popular |= people * weight + random.normal(0, noise, 2) > look.threshold
+            total += int(rare.sum())
+        return total
+
+    assert found(ROUNDS) > 1.02 * found((Fraction(1, 3), Fraction(2, 3)))
 
 
 @pytest.mark.parametrize("noise", ("laplace", "gaussian"))

@@ -55,13 +55,13 @@ def select(
         raise UnsupportedQuery(*next(group.keyless for group in bound.groups if group.keyless is not None))
     if delta < _LEAST_DELTA:
         raise InvalidArgument("delta must be at least 1e-300 to find keys; got a smaller one; 1e-12 is small enough")
-    counts = _counts_rows(bound)
+    single = not bound.table.unit.columns or bound.table.max_rows_per_unit == 1
+    counts = single and _counts_rows(bound)
     whole = noise_of(epsilon, delta / 2, [Fraction(1)], noise or ("laplace" if counts else "gaussian"))
     left = delta if whole.norm is Norm.L1 else delta / 2
-    return whole, KeyDiscovery(whole if counts else whole.part(weight), left, bound.table.neighbors, counts)
+    return whole, KeyDiscovery(whole if counts else whole.part(weight), left, bound.table.neighbors, counts, single)
 
 
 def _counts_rows(bound: BoundPlan) -> bool:
-    """Whether the number of units with each key is all that is asked, and every unit is one row."""
-    alone = not bound.table.unit.columns or bound.table.max_rows_per_unit == 1
-    return alone and [each.statistic.counts_single_rows(each.argument is not None) for each in bound.measures] == [True]
+    """Whether the number of units with each key is all that is asked, where every unit is one row."""
+    return [each.statistic.counts_single_rows(each.argument is not None) for each in bound.measures] == [True]

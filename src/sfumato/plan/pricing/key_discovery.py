@@ -3,8 +3,10 @@
 A unit with k keys gives each of them the weight 1 / k (Laplace noise), or 1 / sqrt(k) (Gaussian), so that all of them
 together have the norm 1: no limit has to be chosen or bought. A key is shown if its noisy score exceeds the threshold.
 A unit alone with k keys would see any of them with probability delta at most, for every k up to the number of keys that
-a unit keeps. Found keys no longer take weight from the others, so a second round finds rarer ones.
-Where a unit is one row and rows are all that is counted, one look with the whole share finds keys and counts them.
+a unit keeps. Found keys no longer take weight from the others, so a second round finds rarer ones. The first one has a
+tenth of the share, since popular keys need little, and the second one the rest (decision 0027).
+Where a unit is one row it has one key, and one round finds as much as can be found. If rows are all that is counted,
+this round has the whole share, and counts them.
 Proof: docs/proofs/unknown_keys.md. Papers: Gopi and others 2020; Swanberg and others 2023.
 """
 
@@ -20,7 +22,7 @@ from sfumato.statistics.share import Share
 
 FULL = 1 << 20  # steps of the weight 1
 MOST_KEYS = 64  # of a unit that count
-ROUNDS = (Fraction(1, 3), Fraction(2, 3))
+ROUNDS = (Fraction(1, 10), Fraction(9, 10))  # of the share, and of delta
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +66,19 @@ class Round:
 class KeyDiscovery:
     """How the keys of a question are found: what it costs, and the probability that a unit's own key appears.
 
-    `counts`: the noisy scores are the answer as well, since every unit is one row.
+    `single`: every unit is one row, so it has one key. `counts`: the noisy scores are the answer as well, since every
+    unit is one row.
     """
 
     share: Share
     delta: Fraction
     neighbors: Neighbors
     counts: bool = False
+    single: bool = False
 
     @property
     def rounds(self) -> tuple[Round, ...]:
         """The looks, each with its part."""
-        if self.counts:
+        if self.counts or self.single:
             return (Round(self.share, self.delta, self.neighbors, most_keys=1),)
-        parts = [self.share.part(part) for part in ROUNDS]
-        return tuple(Round(part, self.delta / len(parts), self.neighbors, MOST_KEYS) for part in parts)
+        return tuple(Round(self.share.part(part), self.delta * part, self.neighbors, MOST_KEYS) for part in ROUNDS)
